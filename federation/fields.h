@@ -1,0 +1,73 @@
+// Reading a Value field by field with exact complaints: every accessor that finds the wrong type or
+// range adds an Issue naming object, file, line, field, value and what would be right, and goes on,
+// so that one pass reports everything that is wrong. Used by intake only; one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "federation/document.h"
+#include "federation/resources.h"
+
+namespace caldera {
+
+/// Collects the Issues of one object.
+struct IssueSink {
+  std::string object;
+  std::string file;
+  std::vector<Issue> errors;
+  std::vector<Issue> warnings;
+};
+
+/// A place in a document: a value (or its absence) and the path to it. Cheap to copy; borrows the
+/// Value and the sink, which must outlive it.
+class Field {
+ public:
+  Field(const Value* value, std::string path, Mark near, IssueSink& sink)
+      : value_(value), path_(std::move(path)), near_(near), sink_(&sink) {}
+
+  /// Absent and null are the same, as in the API.
+  [[nodiscard]] bool Present() const { return value_ != nullptr && !value_->IsNull(); }
+  [[nodiscard]] const Value* value() const { return value_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] IssueSink& sink() const { return *sink_; }
+
+  /// A member of a map. Of an absent field, or of one that is no map (reported by Map()): absent.
+  [[nodiscard]] Field operator[](std::string_view key) const;
+
+  // Absent: nullopt / empty, without a complaint. Wrong kind: an error.
+  [[nodiscard]] std::optional<std::string> String() const;
+  [[nodiscard]] std::optional<bool> Bool() const;
+  /// A whole number in [min, max]; a fraction or a number outside is an error that names the range.
+  [[nodiscard]] std::optional<int64_t> Integer(int64_t min, int64_t max) const;
+  [[nodiscard]] std::vector<Field> Items() const;
+  [[nodiscard]] std::vector<std::pair<std::string, Field>> Members() const;
+  /// A map of strings to strings (labels, annotations); keys in input order.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> Strings() const;
+  /// A list of strings.
+  [[nodiscard]] std::vector<std::string> StringList() const;
+  /// An int-or-string quantity.
+  [[nodiscard]] std::optional<Quantity> AsQuantity() const;
+  /// A map of resource names to quantities, none negative; `up` rounds up (requests), else down.
+  [[nodiscard]] ResourceList Resources(bool up) const;
+  /// An error unless absent or a map.
+  bool IsMapOrAbsent() const;
+
+  /// Adds an error / a warning at this field.
+  void Refuse(std::string message) const;
+  void Warn(std::string message) const;
+
+ private:
+  [[nodiscard]] Issue MakeIssue(std::string message) const;
+
+  const Value* value_;
+  std::string path_;
+  Mark near_;  ///< Where the nearest thing that is there stands, for absent fields.
+  IssueSink* sink_;
+};
+
+}  // namespace caldera

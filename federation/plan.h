@@ -1,0 +1,41 @@
+// What MakePlan decided: actions in the order in which they were decided. A value; the ledger
+// records it, the dispatcher performs it. Why the other jobs wait is not stored here: it follows
+// from the State after the plan (explain.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "federation/change.h"
+#include "federation/model.h"
+
+namespace caldera {
+
+/// An open set; only kPlace is decided until reclaim and elasticity come.
+enum class ActionKind : uint8_t { kPlace, kGrow, kShrink, kEvict };
+std::string_view ActionName(ActionKind kind);
+
+struct Action {
+  int32_t rank = 0;  ///< 1-based position in the plan.
+  JobKey job;
+  std::string uid;
+  JobKind kind = JobKind::kJob;
+  std::string queue;
+  ActionKind action = ActionKind::kPlace;
+  /// A topology below the cluster was asked for that Caldera did not check: the member decides.
+  bool topology_unchecked = false;
+  std::vector<Shard> shards;
+  std::string reason;  ///< One sentence for people: why now, why there.
+};
+
+struct Plan {
+  Time now;
+  std::vector<Action> actions;
+};
+
+/// The Changes by which the plan takes effect in State, intents numbered from `first_intent` on in
+/// the order of the actions.
+std::vector<Change> EffectOf(const Plan& plan, int64_t first_intent);
+
+}  // namespace caldera

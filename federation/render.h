@@ -1,0 +1,38 @@
+// From a defaulted Job and a shard of its placement to what is sent: the shard's Job, and the Work
+// around it. Pure; unknown fields are kept. Source of the contract: DESIGN 3, reference on the Work
+// contract in ARCHITECTURE.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "federation/document.h"
+#include "federation/model.h"
+
+namespace caldera {
+
+/// What a shard must know beyond itself.
+struct ShardContext {
+  std::string job_uid;
+  int32_t index = 0;              ///< CALDERA_SHARD_INDEX.
+  std::vector<Shard> all_shards;  ///< Of this placement, in order; size is CALDERA_SHARD_COUNT.
+  std::string rendezvous;         ///< CALDERA_RENDEZVOUS where not empty.
+  std::string restore_from;       ///< CALDERA_RESTORE_FROM where not empty.
+  int64_t intent = 0;
+};
+
+/// The Job as the member gets it: same name and namespace, the shard's replicas, every default in,
+/// the CALDERA_* environment in every container; without status, uid, resourceVersion,
+/// generation, managedFields, ownerReferences, finalizers, creationTimestamp,
+/// last-applied-configuration and Caldera's own annotations; with Karmada's label and annotations
+/// that bring status back.
+Value RenderShardJob(const Value& defaulted_job, const ShardContext& context);
+
+/// The Work (work.karmada.io/v1alpha1) in `karmada-es-<cluster>`, named `caldera-<uid>`.
+Value RenderWork(const Value& shard_job, const ShardContext& context);
+
+/// The Work's name for a job uid (and child of a HyperJob).
+std::string WorkName(const std::string& job_uid, const std::string& child);
+
+}  // namespace caldera
