@@ -1,0 +1,62 @@
+# A thin menu over CMake presets (CMakePresets.json) and CTest; `make help` explains it. Nothing has
+# to be installed first on Debian 12: each target brings the packages of .ci/packages that it needs.
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS)
+SOURCES = find controller federation storage test -name '*.cc' -o -name '*.h'
+CALDERA = build/release/caldera
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test check bench fuzz format lint format-check asan
+
+help: ## Show this menu
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+deps: ## Install the Debian packages that are missing (as root)
+	@.ci/deps
+
+build: ## Build the program: build/release/caldera
+	@.ci/deps build
+	@cmake --preset release $(if $(wildcard build/release/build.ninja),>/dev/null)
+	@cmake --build --preset release --target caldera
+
+demo: build ## Validate, plan, explain and record examples/quickstart on one page
+	@examples/quickstart/demo.sh $(CALDERA)
+
+test: ## Build and run every test (a few minutes on two cores)
+	@.ci/deps build
+	@cmake --preset release $(if $(wildcard build/release/build.ninja),>/dev/null)
+	@cmake --build --preset release
+	@$(CTEST) --test-dir build/release
+
+check: format-check lint test asan ## All that must be clean before a change lands
+
+bench: build ## Plan 20,000 jobs from YAML: time, memory, share of parsing (build/bench.json)
+	@cmake --build --preset release --target bench_generate
+	@test/bench/bench.sh build/release build/bench.json
+
+fuzz: ## Fuzz each target for FUZZ_SECONDS (60)
+	@.ci/deps
+	@cmake --preset fuzz -DCALDERA_FUZZ_SECONDS=$(FUZZ_SECONDS) >/dev/null
+	@cmake --build --preset fuzz --target fuzz_targets
+	@$(CTEST) --test-dir build/fuzz --label-regex fuzz
+
+format: ## Format every source file
+	@.ci/deps check
+	@$(SOURCES) | xargs clang-format-14 -i
+
+lint: ## clang-tidy over every source file; every warning is an error
+	@.ci/deps
+	@cmake --preset release >/dev/null
+	@.ci/lint build/release
+
+format-check:
+	@.ci/deps check
+	@$(SOURCES) | xargs clang-format-14 --dry-run -Werror
+
+asan:
+	@.ci/deps build
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan
+	@$(CTEST) --test-dir build/asan
