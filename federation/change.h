@@ -107,6 +107,9 @@ struct Placed {
 struct Released {
   JobKey key;
   std::string uid;
+  /// The latest epoch that the job is known to have had, beside those that State saw itself; a
+  /// checkpoint needs it, so that a job placed again gets a later one. 0: nothing to add.
+  int64_t epoch = 0;
 };
 
 using Change = std::variant<ClockSet, SettingsSet, QueueUpsert, QueueDelete, PriorityClassUpsert,

@@ -1,17 +1,134 @@
 // All entities of the federation in dense tables with indexes kept by Apply. One owner, one thread;
 // copyable for what-if. A State is exactly the fold of the Changes applied to it: nothing in it
 // depends on the order in which independent Changes came, and Export() rebuilds it.
+//
+// Indexes are handed out in order of first sight and used again: they are names for the inside.
+// Whatever is seen outside goes by name, in the order of the maps below.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "federation/change.h"
+#include "federation/class_fifo.h"
+#include "federation/shape.h"
+#include "federation/tally.h"
 
 namespace caldera {
 
+using QueueIndex = uint32_t;
+using TenantIndex = uint32_t;
+using PriorityIndex = uint32_t;
+using ClusterIndex = uint32_t;
+using JobIndex = uint32_t;
+using SpecIndex = uint32_t;
+using ShapeIndex = uint32_t;
+using ClassIndex = uint32_t;
+inline constexpr uint32_t kNoIndex = std::numeric_limits<uint32_t>::max();
+
+inline constexpr std::string_view kRootQueue = "root";
+inline constexpr std::string_view kDefaultQueue = "default";
+
+/// A queue, or a name that jobs or charges refer to while no such queue is there.
+struct QueueEntry {
+  std::string name;
+  std::optional<Queue> object;  ///< Always there for `root` and `default`.
+  bool declared = false;        ///< Somebody made it; false: it exists by itself or not at all.
+  Tally charged;                ///< What its own jobs hold; by name, whether it exists or not.
+  uint32_t charged_jobs = 0;
+};
+
+/// A namespace with its quotas and what its jobs hold.
+struct TenantEntry {
+  std::string name;
+  std::optional<Namespace> object;
+  std::map<std::string, TenantQuota> quotas;
+  Tally charged;
+  std::map<ClusterIndex, Tally> charged_in;  ///< Entries may be zero.
+  /// The largest weight of its quotas, 1 without.
+  [[nodiscard]] int64_t Weight() const;
+};
+
+/// A PriorityClass, or a name that jobs refer to.
+struct PriorityEntry {
+  std::string name;
+  std::optional<PriorityClass> object;
+};
+
+/// A cluster with its members, or a name that shards or members refer to.
+struct ClusterEntry {
+  std::string name;
+  std::optional<Cluster> object;
+  std::map<std::string, Node> nodes;
+  std::map<std::pair<std::string, std::string>, Pod> pods;  ///< By namespace and name.
+  std::map<std::string, HyperNode> hyper_nodes;
+  Tally charged;            ///< By all shards here.
+  Tally on_top;             ///< Of that, what the cluster's summary does not show yet.
+  std::set<JobIndex> jobs;  ///< Those with a shard here.
+};
+
+/// What a job was granted, and since when.
+struct Charge {
+  int64_t intent = 0;  ///< 0: taken over from an observed placement.
+  Time at;
+  std::vector<Shard> shards;
+};
+
+struct JobEntry {
+  JobKey key;
+  std::string uid;
+  Time creation;
+  SpecIndex spec = kNoIndex;
+  QueueIndex queue = kNoIndex;
+  TenantIndex tenant = kNoIndex;
+  PriorityIndex priority = kNoIndex;  ///< kNoIndex: it names no PriorityClass.
+  ShapeIndex shape = kNoIndex;
+  ClassIndex job_class = kNoIndex;  ///< Where it waits, while it is a candidate.
+
+  bool hold = false;
+  bool suspended = false;
+  bool claimed_elsewhere = false;
+  bool terminal = false;
+  std::vector<std::string> missing_references;
+  std::vector<Shard> placement;  ///< As observed.
+  std::vector<TaskReport> reports;
+  Time reported;
+  std::string checkpoint;
+
+  std::optional<Charge> charge;
+  QueueIndex charge_queue = kNoIndex;  ///< Which queue it is charged to.
+  int64_t last_epoch = 0;              ///< The latest it was ever placed with.
+  Time settles;  ///< When its reported pods leave ClusterEntry::on_top; 0: they do not.
+
+  /// Neither finished nor placed.
+  [[nodiscard]] bool Pending() const { return !terminal && !charge.has_value(); }
+};
+
+/// Pending jobs that no pass can tell apart but by age. Only candidates: a job that has a reason of
+/// its own to wait is in none.
+struct JobClass {
+  QueueIndex queue = kNoIndex;
+  PriorityIndex priority = kNoIndex;
+  TenantIndex tenant = kNoIndex;
+  ShapeIndex shape = kNoIndex;
+  ClassFifo waiting;  ///< Empty: the slot is free.
+};
+
 class State {
  public:
-  State() = default;
+  using ByName = std::map<std::string, uint32_t, std::less<>>;
+  /// A Job and a HyperJob may have the same name.
+  using ByKey = std::map<std::pair<JobKey, JobKind>, JobIndex>;
+
+  State();
 
   /// The only way to change a State. Never fails: intake has refused bad objects, and what refers
   /// to something unknown waits for it (a job of a missing queue is kept, with verdict
@@ -20,14 +137,111 @@ class State {
 
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] const ResourceCatalog& resources() const { return resources_; }
+
+  // Every name ever seen, also of what is not (or no longer) there: look at the entry's object.
+  [[nodiscard]] const ByName& queues() const { return queue_names_; }
+  [[nodiscard]] const ByName& tenants() const { return tenant_names_; }
+  [[nodiscard]] const ByName& clusters() const { return cluster_names_; }
+  [[nodiscard]] const ByName& priorities() const { return priority_names_; }
+  [[nodiscard]] const QueueEntry& queue(QueueIndex i) const { return queues_[i]; }
+  [[nodiscard]] const TenantEntry& tenant(TenantIndex i) const { return tenants_[i]; }
+  [[nodiscard]] const ClusterEntry& cluster(ClusterIndex i) const { return clusters_[i]; }
+  [[nodiscard]] const PriorityEntry& priority(PriorityIndex i) const { return priorities_[i]; }
+
+  /// Every job that is there, also terminal ones.
+  [[nodiscard]] const ByKey& jobs() const { return job_keys_; }
+  [[nodiscard]] const JobEntry& job(JobIndex i) const { return jobs_[i]; }
+  [[nodiscard]] const JobSpec& spec(const JobEntry& job) const { return specs_[job.spec]; }
+  /// The Job of that key, else the HyperJob, else kNoIndex.
+  [[nodiscard]] JobIndex FindJob(const JobKey& key) const;
+  /// The whole object as it was upserted last.
+  [[nodiscard]] Job Object(JobIndex i) const;
+
+  /// By ClassIndex; slots with nobody waiting are free.
+  [[nodiscard]] const std::vector<JobClass>& classes() const { return classes_; }
+  [[nodiscard]] const Shape& shape(ShapeIndex i) const { return shapes_[i]; }
+  [[nodiscard]] const ShapeFacts& facts(ShapeIndex i) const { return facts_[i]; }
+  /// One more than the largest ShapeIndex in use.
+  [[nodiscard]] size_t shape_count() const { return shapes_.size(); }
 
   /// The Changes that rebuild this State from an empty one, in canonical order (by kind, then key):
   /// equal States export equal lists. Checkpoints and Relist use it.
   [[nodiscard]] std::vector<Change> Export() const;
 
  private:
+  // state.cc: all objects but jobs.
+  void On(const ClockSet& change);
+  void On(const SettingsSet& change);
+  void On(const QueueUpsert& change);
+  void On(const QueueDelete& change);
+  void On(const PriorityClassUpsert& change);
+  void On(const PriorityClassDelete& change);
+  void On(const TenantQuotaUpsert& change);
+  void On(const TenantQuotaDelete& change);
+  void On(const NamespaceUpsert& change);
+  void On(const NamespaceDelete& change);
+  void On(const ClusterUpsert& change);
+  void On(const ClusterDelete& change);
+  void On(const NodeUpsert& change);
+  void On(const NodeDelete& change);
+  void On(const PodUpsert& change);
+  void On(const PodDelete& change);
+  void On(const HyperNodeUpsert& change);
+  void On(const HyperNodeDelete& change);
+  QueueIndex QueueOf(const std::string& name);
+  TenantIndex TenantOf(const std::string& name);
+  ClusterIndex ClusterOf(const std::string& name);
+  PriorityIndex PriorityOf(const std::string& name);
+  void InternAll(const ResourceList& list);
+
+  // state_jobs.cc: jobs and what they hold.
+  void On(const JobUpsert& change);
+  void On(const JobDelete& change);
+  void On(const Placed& change);
+  void On(const Released& change);
+  [[nodiscard]] JobIndex FindJob(const JobKey& key, const std::string& uid) const;
+  JobIndex AddJob(const Job& job);
+  void RemoveJob(JobIndex index, JobKind kind);
+  void TakeSpec(JobEntry& entry, const Job& job);
+  void DropSpec(JobEntry& entry);
+  void Enqueue(JobIndex index);
+  void Dequeue(JobIndex index);
+  void AddCharge(JobIndex index, Charge charge);
+  void DropCharge(JobIndex index);
+  void PutOnTop(JobIndex index);
+  void TakeOffTop(JobIndex index);
+  [[nodiscard]] std::vector<Shard> Complete(const JobEntry& entry, std::vector<Shard> shards) const;
+  void ExportJob(JobIndex index, std::vector<Change>& changes) const;
+
   Time now_;
   Settings settings_;
+  ResourceCatalog resources_;
+
+  ByName queue_names_;
+  ByName tenant_names_;
+  ByName cluster_names_;
+  ByName priority_names_;
+  std::vector<QueueEntry> queues_;
+  std::vector<TenantEntry> tenants_;
+  std::vector<ClusterEntry> clusters_;
+  std::vector<PriorityEntry> priorities_;
+
+  ByKey job_keys_;
+  std::vector<JobEntry> jobs_;
+  std::vector<JobIndex> free_jobs_;
+  /// Charged jobs some of whose pods are on top only until a time.
+  std::set<std::pair<Time, JobIndex>> settling_;
+  /// What each charged job has added to ClusterEntry::on_top, by shard.
+  std::map<JobIndex, std::vector<ResourceVector>> on_top_;
+
+  Pool<JobSpec> specs_;
+  std::vector<ShapeIndex> spec_shapes_;  ///< By SpecIndex.
+  Pool<Shape> shapes_;
+  std::vector<ShapeFacts> facts_;  ///< By ShapeIndex.
+  std::vector<JobClass> classes_;
+  std::vector<ClassIndex> free_classes_;
+  std::map<std::array<uint32_t, 4>, ClassIndex> class_keys_;
 };
 
 }  // namespace caldera

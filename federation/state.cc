@@ -1,0 +1,195 @@
+#include "federation/state.h"
+
+#include <algorithm>
+
+namespace caldera {
+
+namespace {
+
+/// The index of `name`, with a new entry where it was not there.
+template <typename Entry>
+uint32_t IndexOf(State::ByName& names, std::vector<Entry>& entries, const std::string& name) {
+  const auto [it, added] = names.try_emplace(name, static_cast<uint32_t>(entries.size()));
+  if (added) {
+    entries.emplace_back().name = name;
+  }
+  return it->second;
+}
+
+bool Implicit(std::string_view queue) { return queue == kRootQueue || queue == kDefaultQueue; }
+
+/// The queue as Volcano's scheduler makes it where nobody did.
+Queue ImplicitQueue(const std::string& name) {
+  Queue queue;
+  queue.name = name;
+  queue.parent = name == kRootQueue ? "" : std::string(kRootQueue);
+  queue.reclaimable = name != kRootQueue;
+  return queue;
+}
+
+}  // namespace
+
+int64_t TenantEntry::Weight() const {
+  int64_t weight = 1;
+  for (const auto& [quota_name, quota] : quotas) {
+    weight = std::max<int64_t>(weight, quota.weight);
+  }
+  return weight;
+}
+
+State::State() {
+  for (const std::string_view name : {kRootQueue, kDefaultQueue}) {
+    const QueueIndex index = QueueOf(std::string(name));
+    queues_[index].object = ImplicitQueue(std::string(name));
+  }
+}
+
+void State::Apply(const Change& change) {
+  std::visit([this](const auto& c) { On(c); }, change);
+}
+
+void State::On(const ClockSet& change) {
+  now_ = std::max(now_, change.now);
+  while (!settling_.empty() && settling_.begin()->first <= now_) {
+    const JobIndex job = settling_.begin()->second;
+    TakeOffTop(job);
+    PutOnTop(job);
+  }
+}
+
+void State::On(const SettingsSet& change) {
+  settings_ = change.settings;
+  std::vector<JobIndex> charged;
+  for (const auto& [job, amounts] : on_top_) {
+    charged.push_back(job);
+  }
+  for (const JobIndex job : charged) {
+    TakeOffTop(job);
+    PutOnTop(job);
+  }
+}
+
+void State::On(const QueueUpsert& change) {
+  QueueEntry& entry = queues_[QueueOf(change.queue.name)];
+  entry.object = change.queue;
+  entry.declared = true;
+  InternAll(change.queue.capability);
+  InternAll(change.queue.guarantee);
+  InternAll(change.queue.deserved);
+}
+
+void State::On(const QueueDelete& change) {
+  const auto it = queue_names_.find(change.name);
+  if (it == queue_names_.end()) {
+    return;
+  }
+  QueueEntry& entry = queues_[it->second];
+  entry.declared = false;
+  entry.object.reset();
+  if (Implicit(change.name)) {
+    entry.object = ImplicitQueue(change.name);
+  }
+}
+
+void State::On(const PriorityClassUpsert& change) {
+  priorities_[PriorityOf(change.priority_class.name)].object = change.priority_class;
+}
+
+void State::On(const PriorityClassDelete& change) {
+  if (const auto it = priority_names_.find(change.name); it != priority_names_.end()) {
+    priorities_[it->second].object.reset();
+  }
+}
+
+void State::On(const TenantQuotaUpsert& change) {
+  TenantEntry& entry = tenants_[TenantOf(change.quota.tenant)];
+  entry.quotas.insert_or_assign(change.quota.name, change.quota);
+  InternAll(change.quota.overall);
+  for (const auto& [cluster, limits] : change.quota.per_cluster) {
+    ClusterOf(cluster);
+    InternAll(limits);
+  }
+}
+
+void State::On(const TenantQuotaDelete& change) {
+  if (const auto it = tenant_names_.find(change.tenant); it != tenant_names_.end()) {
+    tenants_[it->second].quotas.erase(change.name);
+  }
+}
+
+void State::On(const NamespaceUpsert& change) {
+  tenants_[TenantOf(change.ns.name)].object = change.ns;
+}
+
+void State::On(const NamespaceDelete& change) {
+  if (const auto it = tenant_names_.find(change.name); it != tenant_names_.end()) {
+    tenants_[it->second].object.reset();
+  }
+}
+
+void State::On(const ClusterUpsert& change) {
+  ClusterEntry& entry = clusters_[ClusterOf(change.cluster.name)];
+  entry.object = change.cluster;
+  InternAll(change.cluster.allocatable);
+  InternAll(change.cluster.allocated);
+  InternAll(change.cluster.allocating);
+}
+
+void State::On(const ClusterDelete& change) {
+  if (const auto it = cluster_names_.find(change.name); it != cluster_names_.end()) {
+    clusters_[it->second].object.reset();
+  }
+}
+
+void State::On(const NodeUpsert& change) {
+  clusters_[ClusterOf(change.node.cluster)].nodes.insert_or_assign(change.node.name, change.node);
+  InternAll(change.node.allocatable);
+}
+
+void State::On(const NodeDelete& change) {
+  if (const auto it = cluster_names_.find(change.cluster); it != cluster_names_.end()) {
+    clusters_[it->second].nodes.erase(change.name);
+  }
+}
+
+void State::On(const PodUpsert& change) {
+  const Pod& pod = change.pod;
+  clusters_[ClusterOf(pod.cluster)].pods.insert_or_assign({pod.ns, pod.name}, pod);
+  InternAll(pod.requests);
+}
+
+void State::On(const PodDelete& change) {
+  if (const auto it = cluster_names_.find(change.cluster); it != cluster_names_.end()) {
+    clusters_[it->second].pods.erase({change.ns, change.name});
+  }
+}
+
+void State::On(const HyperNodeUpsert& change) {
+  const HyperNode& node = change.hyper_node;
+  clusters_[ClusterOf(node.cluster)].hyper_nodes.insert_or_assign(node.name, node);
+}
+
+void State::On(const HyperNodeDelete& change) {
+  if (const auto it = cluster_names_.find(change.cluster); it != cluster_names_.end()) {
+    clusters_[it->second].hyper_nodes.erase(change.name);
+  }
+}
+
+QueueIndex State::QueueOf(const std::string& name) { return IndexOf(queue_names_, queues_, name); }
+TenantIndex State::TenantOf(const std::string& name) {
+  return IndexOf(tenant_names_, tenants_, name);
+}
+ClusterIndex State::ClusterOf(const std::string& name) {
+  return IndexOf(cluster_names_, clusters_, name);
+}
+PriorityIndex State::PriorityOf(const std::string& name) {
+  return IndexOf(priority_names_, priorities_, name);
+}
+
+void State::InternAll(const ResourceList& list) {
+  for (const auto& [name, amount] : list) {
+    resources_.Intern(name);
+  }
+}
+
+}  // namespace caldera

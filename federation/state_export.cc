@@ -1,0 +1,99 @@
+// The Changes that rebuild a State, in canonical order.
+#include <algorithm>
+
+#include "federation/state.h"
+
+namespace caldera {
+
+namespace {
+
+void ExportMembers(const ClusterEntry& cluster, std::vector<Change>& changes) {
+  for (const auto& [name, node] : cluster.nodes) {
+    changes.emplace_back(NodeUpsert{node});
+  }
+  for (const auto& [key, pod] : cluster.pods) {
+    changes.emplace_back(PodUpsert{pod});
+  }
+  for (const auto& [name, hyper_node] : cluster.hyper_nodes) {
+    changes.emplace_back(HyperNodeUpsert{hyper_node});
+  }
+}
+
+}  // namespace
+
+Job State::Object(JobIndex i) const {
+  const JobEntry& entry = jobs_[i];
+  Job job = ToJob(specs_[entry.spec]);
+  job.key = entry.key;
+  job.uid = entry.uid;
+  job.creation = entry.creation;
+  job.hold = entry.hold;
+  job.suspended = entry.suspended;
+  job.claimed_elsewhere = entry.claimed_elsewhere;
+  job.terminal = entry.terminal;
+  job.missing_references = entry.missing_references;
+  job.placement = entry.placement;
+  job.reports = entry.reports;
+  job.reported = entry.reported;
+  job.checkpoint = entry.checkpoint;
+  return job;
+}
+
+std::vector<Change> State::Export() const {
+  std::vector<Change> changes;
+  changes.emplace_back(ClockSet{now_});
+  changes.emplace_back(SettingsSet{settings_});
+  for (const auto& [name, index] : queue_names_) {
+    if (queues_[index].declared) {
+      changes.emplace_back(QueueUpsert{*queues_[index].object});
+    }
+  }
+  for (const auto& [name, index] : priority_names_) {
+    if (priorities_[index].object.has_value()) {
+      changes.emplace_back(PriorityClassUpsert{*priorities_[index].object});
+    }
+  }
+  for (const auto& [name, index] : tenant_names_) {
+    if (tenants_[index].object.has_value()) {
+      changes.emplace_back(NamespaceUpsert{*tenants_[index].object});
+    }
+    for (const auto& [quota_name, quota] : tenants_[index].quotas) {
+      changes.emplace_back(TenantQuotaUpsert{quota});
+    }
+  }
+  for (const auto& [name, index] : cluster_names_) {
+    if (clusters_[index].object.has_value()) {
+      changes.emplace_back(ClusterUpsert{*clusters_[index].object});
+    }
+    ExportMembers(clusters_[index], changes);
+  }
+  for (const auto& [key, index] : job_keys_) {
+    ExportJob(index, changes);
+  }
+  return changes;
+}
+
+void State::ExportJob(JobIndex index, std::vector<Change>& changes) const {
+  const JobEntry& entry = jobs_[index];
+  changes.emplace_back(JobUpsert{Object(index)});
+  int64_t implied = 0;
+  for (const Shard& shard : entry.placement) {
+    implied = std::max(implied, shard.epoch);
+  }
+  if (entry.charge.has_value()) {
+    for (const Shard& shard : entry.charge->shards) {
+      implied = std::max(implied, shard.epoch);
+    }
+  }
+  // Undoes what the upsert takes over from the observed placement, and carries the last epoch.
+  const bool taken_over = !entry.placement.empty() && !entry.charge.has_value();
+  if (taken_over || entry.last_epoch > implied) {
+    changes.emplace_back(Released{entry.key, entry.uid, entry.last_epoch});
+  }
+  if (entry.charge.has_value()) {
+    const Charge& charge = *entry.charge;
+    changes.emplace_back(Placed{entry.key, entry.uid, charge.intent, charge.at, charge.shards});
+  }
+}
+
+}  // namespace caldera

@@ -1,0 +1,325 @@
+// Jobs in State: what they ask for (interned), where they wait (classes), what they hold (charges).
+#include <algorithm>
+
+#include "federation/assert.h"
+#include "federation/state.h"
+
+namespace caldera {
+
+namespace {
+
+int64_t LatestEpoch(const std::vector<Shard>& shards) {
+  int64_t latest = 0;
+  for (const Shard& shard : shards) {
+    latest = std::max(latest, shard.epoch);
+  }
+  return latest;
+}
+
+const Task* FindTask(const JobSpec& spec, const std::string& name) {
+  const auto it = std::find_if(spec.tasks.begin(), spec.tasks.end(),
+                               [&](const Task& task) { return task.name == name; });
+  return it == spec.tasks.end() ? nullptr : &*it;
+}
+
+/// Running and finished pods of a task, as reported for the whole job.
+int64_t Reported(const JobEntry& job, const std::string& task) {
+  int64_t count = 0;
+  for (const TaskReport& report : job.reports) {
+    if (report.task == task) {
+      count += std::max<int64_t>(report.running, 0) + std::max<int64_t>(report.finished, 0);
+    }
+  }
+  return count;
+}
+
+/// How many of `grant`'s pods are reported. Reports count the job as a whole: where it is split,
+/// they are believed once they cover every shard's pods.
+int64_t ReportedOf(const JobEntry& job, const TaskGrant& grant) {
+  int64_t granted = 0;
+  for (const Shard& shard : job.charge->shards) {
+    for (const TaskGrant& other : shard.tasks) {
+      granted += other.name == grant.name ? other.replicas : 0;
+    }
+  }
+  const int64_t reported = Reported(job, grant.name);
+  if (job.charge->shards.size() > 1 && reported < granted) {
+    return 0;
+  }
+  return std::min<int64_t>(reported, grant.replicas);
+}
+
+}  // namespace
+
+JobIndex State::FindJob(const JobKey& key) const {
+  for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
+    if (const auto it = job_keys_.find({key, kind}); it != job_keys_.end()) {
+      return it->second;
+    }
+  }
+  return kNoIndex;
+}
+
+JobIndex State::FindJob(const JobKey& key, const std::string& uid) const {
+  for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
+    const auto it = job_keys_.find({key, kind});
+    if (it != job_keys_.end() && jobs_[it->second].uid == uid) {
+      return it->second;
+    }
+  }
+  return kNoIndex;
+}
+
+void State::On(const JobUpsert& change) {
+  const Job& job = change.job;
+  const auto it = job_keys_.find({job.key, job.kind});
+  if (it != job_keys_.end() && jobs_[it->second].uid != job.uid) {
+    RemoveJob(it->second, job.kind);
+  }
+  const JobIndex index = AddJob(job);
+  JobEntry& entry = jobs_[index];
+  Dequeue(index);
+  TakeSpec(entry, job);
+  entry.creation = job.creation;
+  entry.hold = job.hold;
+  entry.suspended = job.suspended;
+  entry.claimed_elsewhere = job.claimed_elsewhere;
+  entry.terminal = job.terminal;
+  entry.missing_references = job.missing_references;
+  entry.placement = job.placement;
+  entry.reports = job.reports;
+  entry.reported = job.reported;
+  entry.checkpoint = job.checkpoint;
+  const int64_t observed_epoch = LatestEpoch(job.placement);
+  if (job.terminal) {
+    DropCharge(index);
+  } else if (entry.charge.has_value()) {
+    // The queue may have changed, and the reports have.
+    Charge charge = *entry.charge;
+    DropCharge(index);
+    AddCharge(index, std::move(charge));
+  } else if (observed_epoch > entry.last_epoch) {
+    // An older epoch is one that was released: the annotation just has not gone yet.
+    AddCharge(index, {0, Time(), Complete(entry, job.placement)});
+  }
+  entry.last_epoch = std::max(entry.last_epoch, observed_epoch);
+  Enqueue(index);
+}
+
+void State::On(const JobDelete& change) {
+  const JobIndex index = FindJob(change.key, change.uid);
+  if (index != kNoIndex) {
+    RemoveJob(index, specs_[jobs_[index].spec].kind);
+  }
+}
+
+void State::On(const Placed& change) {
+  const JobIndex index = FindJob(change.key, change.uid);
+  if (index == kNoIndex || jobs_[index].terminal) {
+    return;
+  }
+  JobEntry& entry = jobs_[index];
+  Dequeue(index);
+  DropCharge(index);
+  entry.last_epoch = std::max(entry.last_epoch, LatestEpoch(change.shards));
+  AddCharge(index, {change.intent, change.at, Complete(entry, change.shards)});
+}
+
+void State::On(const Released& change) {
+  const JobIndex index = FindJob(change.key, change.uid);
+  if (index == kNoIndex) {
+    return;
+  }
+  Dequeue(index);
+  DropCharge(index);
+  jobs_[index].last_epoch = std::max(jobs_[index].last_epoch, change.epoch);
+  Enqueue(index);
+}
+
+JobIndex State::AddJob(const Job& job) {
+  const auto [it, added] = job_keys_.try_emplace({job.key, job.kind}, kNoIndex);
+  if (added) {
+    if (free_jobs_.empty()) {
+      it->second = static_cast<JobIndex>(jobs_.size());
+      jobs_.emplace_back();
+    } else {
+      it->second = free_jobs_.back();
+      free_jobs_.pop_back();
+    }
+    JobEntry& entry = jobs_[it->second];
+    entry.key = job.key;
+    entry.uid = job.uid;
+    entry.tenant = TenantOf(job.key.ns);
+  }
+  return it->second;
+}
+
+void State::RemoveJob(JobIndex index, JobKind kind) {
+  Dequeue(index);
+  DropCharge(index);
+  DropSpec(jobs_[index]);
+  job_keys_.erase({jobs_[index].key, kind});
+  jobs_[index] = {};
+  free_jobs_.push_back(index);
+}
+
+void State::TakeSpec(JobEntry& entry, const Job& job) {
+  const auto [spec, spec_is_new] = specs_.Acquire(SpecOf(job));
+  if (spec_is_new) {
+    const auto [shape, shape_is_new] = shapes_.Acquire(ShapeOf(specs_[spec]));
+    spec_shapes_.resize(std::max<size_t>(spec_shapes_.size(), spec + 1), kNoIndex);
+    spec_shapes_[spec] = shape;
+    if (shape_is_new) {
+      facts_.resize(std::max<size_t>(facts_.size(), shape + 1));
+      facts_[shape] = FactsOf(shapes_[shape], resources_);
+    }
+  }
+  DropSpec(entry);
+  entry.spec = spec;
+  entry.shape = spec_shapes_[spec];
+  entry.queue = QueueOf(job.queue.empty() ? std::string(kDefaultQueue) : job.queue);
+  entry.priority = job.priority_class.empty() ? kNoIndex : PriorityOf(job.priority_class);
+}
+
+void State::DropSpec(JobEntry& entry) {
+  if (entry.spec != kNoIndex && specs_.Release(entry.spec)) {
+    shapes_.Release(spec_shapes_[entry.spec]);
+    spec_shapes_[entry.spec] = kNoIndex;
+  }
+  entry.spec = kNoIndex;
+}
+
+void State::Enqueue(JobIndex index) {
+  JobEntry& entry = jobs_[index];
+  const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
+                         !entry.claimed_elsewhere && entry.missing_references.empty() &&
+                         specs_[entry.spec].kind == JobKind::kJob;
+  if (!candidate) {
+    return;
+  }
+  const auto [it, added] =
+      class_keys_.try_emplace({entry.queue, entry.priority, entry.tenant, entry.shape}, kNoIndex);
+  if (added) {
+    if (free_classes_.empty()) {
+      it->second = static_cast<ClassIndex>(classes_.size());
+      classes_.emplace_back();
+    } else {
+      it->second = free_classes_.back();
+      free_classes_.pop_back();
+    }
+    classes_[it->second] = {entry.queue, entry.priority, entry.tenant, entry.shape, {}};
+  }
+  entry.job_class = it->second;
+  classes_[it->second].waiting.Insert(
+      {entry.creation, index},
+      [this](JobIndex job) -> const std::string& { return jobs_[job].uid; });
+}
+
+void State::Dequeue(JobIndex index) {
+  JobEntry& entry = jobs_[index];
+  if (entry.job_class == kNoIndex) {
+    return;
+  }
+  JobClass& job_class = classes_[entry.job_class];
+  job_class.waiting.Erase({entry.creation, index},
+                          [this](JobIndex job) -> const std::string& { return jobs_[job].uid; });
+  if (job_class.waiting.empty()) {
+    class_keys_.erase({job_class.queue, job_class.priority, job_class.tenant, job_class.shape});
+    free_classes_.push_back(entry.job_class);
+    job_class = {};
+  }
+  entry.job_class = kNoIndex;
+}
+
+std::vector<Shard> State::Complete(const JobEntry& entry, std::vector<Shard> shards) const {
+  for (Shard& shard : shards) {
+    if (!shard.requests.empty()) {
+      continue;
+    }
+    for (const TaskGrant& grant : shard.tasks) {
+      if (const Task* task = FindTask(specs_[entry.spec], grant.name); task != nullptr) {
+        AddTo(shard.requests, Times(task->request, std::max(grant.replicas, 0)));
+      }
+    }
+  }
+  return shards;
+}
+
+void State::AddCharge(JobIndex index, Charge charge) {
+  JobEntry& entry = jobs_[index];
+  CALDERA_ASSERT(!entry.charge.has_value());
+  for (const Shard& shard : charge.shards) {
+    const ResourceVector requests = ToVector(resources_, shard.requests);
+    const ClusterIndex cluster = ClusterOf(shard.cluster);
+    clusters_[cluster].charged.Add(requests);
+    clusters_[cluster].jobs.insert(index);
+    tenants_[entry.tenant].charged.Add(requests);
+    tenants_[entry.tenant].charged_in[cluster].Add(requests);
+    queues_[entry.queue].charged.Add(requests);
+  }
+  ++queues_[entry.queue].charged_jobs;
+  entry.charge_queue = entry.queue;
+  entry.charge = std::move(charge);
+  PutOnTop(index);
+}
+
+void State::DropCharge(JobIndex index) {
+  JobEntry& entry = jobs_[index];
+  if (!entry.charge.has_value()) {
+    return;
+  }
+  TakeOffTop(index);
+  for (const Shard& shard : entry.charge->shards) {
+    const ResourceVector requests = ToVector(resources_, shard.requests);
+    const ClusterIndex cluster = ClusterOf(shard.cluster);
+    clusters_[cluster].charged.Subtract(requests);
+    clusters_[cluster].jobs.erase(index);
+    tenants_[entry.tenant].charged.Subtract(requests);
+    tenants_[entry.tenant].charged_in[cluster].Subtract(requests);
+    queues_[entry.charge_queue].charged.Subtract(requests);
+  }
+  --queues_[entry.charge_queue].charged_jobs;
+  entry.charge_queue = kNoIndex;
+  entry.charge.reset();
+}
+
+void State::PutOnTop(JobIndex index) {
+  JobEntry& entry = jobs_[index];
+  const Time settles = entry.reported + 2 * settings_.summary_period;
+  bool later = false;
+  std::vector<ResourceVector>& on_top = on_top_[index];
+  for (const Shard& shard : entry.charge->shards) {
+    ResourceVector amounts = ToVector(resources_, shard.requests);
+    for (const TaskGrant& grant : shard.tasks) {
+      const Task* task = FindTask(specs_[entry.spec], grant.name);
+      const int64_t reported = ReportedOf(entry, grant);
+      later = later || (reported > 0 && now_ < settles);
+      if (task == nullptr || reported == 0 || now_ < settles) {
+        continue;
+      }
+      const ResourceVector seen = ToVector(resources_, Times(task->request, reported));
+      for (ResourceIndex r = 0; r < seen.size(); ++r) {
+        amounts.Set(r, std::max<int64_t>(SaturatingSub(amounts[r], seen[r]), 0));
+      }
+    }
+    clusters_[ClusterOf(shard.cluster)].on_top.Add(amounts);
+    on_top.push_back(std::move(amounts));
+  }
+  if (later) {
+    entry.settles = settles;
+    settling_.insert({settles, index});
+  }
+}
+
+void State::TakeOffTop(JobIndex index) {
+  JobEntry& entry = jobs_[index];
+  const auto it = on_top_.find(index);
+  for (size_t s = 0; s < entry.charge->shards.size(); ++s) {
+    clusters_[ClusterOf(entry.charge->shards[s].cluster)].on_top.Subtract(it->second[s]);
+  }
+  on_top_.erase(it);
+  settling_.erase({entry.settles, index});
+  entry.settles = Time();
+}
+
+}  // namespace caldera
