@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,11 @@
 #include "federation/resources.h"
 
 namespace caldera {
+
+/// Longer lists and maps are refused, and more complaints about one object are not listed: what a
+/// stranger sends must not grow without bound.
+inline constexpr size_t kListMax = 10'000;
+inline constexpr size_t kIssuesMax = 100;
 
 /// Collects the Issues of one object.
 struct IssueSink {
@@ -52,7 +58,10 @@ class Field {
   [[nodiscard]] std::vector<std::string> StringList() const;
   /// An int-or-string quantity.
   [[nodiscard]] std::optional<Quantity> AsQuantity() const;
-  /// A map of resource names to quantities, none negative; `up` rounds up (requests), else down.
+  /// A map of resource names to quantities: none negative, whole where the resource is handed out
+  /// whole (devices, pods).
+  [[nodiscard]] std::map<std::string, Quantity, std::less<>> Quantities() const;
+  /// Quantities() as amounts; `up` rounds up (requests), else down.
   [[nodiscard]] ResourceList Resources(bool up) const;
   /// An error unless absent or a map.
   bool IsMapOrAbsent() const;
@@ -62,6 +71,8 @@ class Field {
   void Warn(std::string message) const;
 
  private:
+  /// Two checks may look at one field: the same complaint is kept once.
+  void AddOnce(std::vector<Issue>& issues, std::string message) const;
   [[nodiscard]] Issue MakeIssue(std::string message) const;
 
   const Value* value_;
