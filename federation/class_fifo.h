@@ -24,10 +24,11 @@ class ClassFifo {
     uint32_t offset = 0;
   };
 
-  /// `uid_of(job)` settles equal creation times. The job must not be in the list.
-  template <typename UidOf>
-  void Insert(Item item, const UidOf& uid_of) {
-    const auto before = [&](const Item& a, const Item& b) { return Before(a, b, uid_of); };
+  /// `settle(a, b)`, true where job a goes before job b, settles equal creation times. The job must
+  /// not be in the list.
+  template <typename Settle>
+  void Insert(Item item, const Settle& settle) {
+    const auto before = [&](const Item& a, const Item& b) { return Before(a, b, settle); };
     const size_t c = ChunkFor(item, before);
     auto& chunk = chunks_[c];
     chunk.insert(std::upper_bound(chunk.begin(), chunk.end(), item, before), item);
@@ -37,9 +38,9 @@ class ClassFifo {
     }
   }
   /// Takes the job out; it must be in the list.
-  template <typename UidOf>
-  void Erase(Item item, const UidOf& uid_of) {
-    const auto before = [&](const Item& a, const Item& b) { return Before(a, b, uid_of); };
+  template <typename Settle>
+  void Erase(Item item, const Settle& settle) {
+    const auto before = [&](const Item& a, const Item& b) { return Before(a, b, settle); };
     const size_t c = ChunkFor(item, before);
     auto& chunk = chunks_[c];
     chunk.erase(std::lower_bound(chunk.begin(), chunk.end(), item, before));
@@ -58,12 +59,12 @@ class ClassFifo {
  private:
   static constexpr size_t kChunk = 1024;
 
-  template <typename UidOf>
-  static bool Before(const Item& a, const Item& b, const UidOf& uid_of) {
+  template <typename Settle>
+  static bool Before(const Item& a, const Item& b, const Settle& settle) {
     if (a.creation != b.creation) {
       return a.creation < b.creation;
     }
-    return a.job != b.job && uid_of(a.job) < uid_of(b.job);
+    return settle(a.job, b.job);
   }
   /// The last chunk whose first item is not after `item`, else the first; there is always one.
   template <typename Less>

@@ -293,7 +293,8 @@ constexpr auto FieldsOf(const Placed*) {
                     F("at", &Placed::at), F("shards", &Placed::shards)};
 }
 constexpr auto FieldsOf(const Released*) {
-  return std::tuple{F("key", &Released::key), F("uid", &Released::uid)};
+  return std::tuple{F("key", &Released::key), F("uid", &Released::uid),
+                    F("epoch", &Released::epoch)};
 }
 
 /// The value of key `change`, in the order of the variant's alternatives.

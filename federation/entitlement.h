@@ -26,6 +26,10 @@ struct EntitlementShare {
   int64_t within = 0;
 };
 
+/// What is left of `guarantees` where together they are more than `total`: each in proportion,
+/// exactly (largest remainder, ties by position); unchanged where they fit.
+std::vector<int64_t> ScaleDown(int64_t total, const std::vector<int64_t>& guarantees);
+
 /// Shares of `total` (>= 0) among `children`. Guarantees above the total are scaled down in
 /// proportion (largest remainder). The sum is min(total, sum of max(guarantee, cap)).
 std::vector<EntitlementShare> Entitle(int64_t total, const std::vector<EntitlementInput>& children);

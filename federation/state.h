@@ -43,6 +43,7 @@ struct QueueEntry {
   std::optional<Queue> object;  ///< Always there for `root` and `default`.
   bool declared = false;        ///< Somebody made it; false: it exists by itself or not at all.
   Tally charged;                ///< What its own jobs hold; by name, whether it exists or not.
+  std::map<TenantIndex, Tally> charged_by;  ///< Of that, by tenant; entries may be zero.
   uint32_t charged_jobs = 0;
 };
 
@@ -205,6 +206,7 @@ class State {
   void RemoveJob(JobIndex index, JobKind kind);
   void TakeSpec(JobEntry& entry, const Job& job);
   void DropSpec(JobEntry& entry);
+  [[nodiscard]] auto Settle() const;
   void Enqueue(JobIndex index);
   void Dequeue(JobIndex index);
   void AddCharge(JobIndex index, Charge charge);

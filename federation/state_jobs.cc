@@ -1,5 +1,6 @@
 // Jobs in State: what they ask for (interned), where they wait (classes), what they hold (charges).
 #include <algorithm>
+#include <tuple>
 
 #include "federation/assert.h"
 #include "federation/state.h"
@@ -189,6 +190,13 @@ void State::DropSpec(JobEntry& entry) {
   entry.spec = kNoIndex;
 }
 
+// Offline, uids come from the input and may be equal: the key makes the order total.
+auto State::Settle() const {
+  return [this](JobIndex a, JobIndex b) {
+    return std::tie(jobs_[a].uid, jobs_[a].key) < std::tie(jobs_[b].uid, jobs_[b].key);
+  };
+}
+
 void State::Enqueue(JobIndex index) {
   JobEntry& entry = jobs_[index];
   const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
@@ -210,9 +218,7 @@ void State::Enqueue(JobIndex index) {
     classes_[it->second] = {entry.queue, entry.priority, entry.tenant, entry.shape, {}};
   }
   entry.job_class = it->second;
-  classes_[it->second].waiting.Insert(
-      {entry.creation, index},
-      [this](JobIndex job) -> const std::string& { return jobs_[job].uid; });
+  classes_[it->second].waiting.Insert({entry.creation, index}, Settle());
 }
 
 void State::Dequeue(JobIndex index) {
@@ -256,6 +262,7 @@ void State::AddCharge(JobIndex index, Charge charge) {
     tenants_[entry.tenant].charged.Add(requests);
     tenants_[entry.tenant].charged_in[cluster].Add(requests);
     queues_[entry.queue].charged.Add(requests);
+    queues_[entry.queue].charged_by[entry.tenant].Add(requests);
   }
   ++queues_[entry.queue].charged_jobs;
   entry.charge_queue = entry.queue;
@@ -277,6 +284,7 @@ void State::DropCharge(JobIndex index) {
     tenants_[entry.tenant].charged.Subtract(requests);
     tenants_[entry.tenant].charged_in[cluster].Subtract(requests);
     queues_[entry.charge_queue].charged.Subtract(requests);
+    queues_[entry.charge_queue].charged_by[entry.tenant].Subtract(requests);
   }
   --queues_[entry.charge_queue].charged_jobs;
   entry.charge_queue = kNoIndex;
