@@ -52,6 +52,13 @@ int64_t ReportedOf(const JobEntry& job, const TaskGrant& grant) {
 
 }  // namespace
 
+// Offline, uids come from the input and may be equal: the key makes the order total.
+auto State::Settle() const {
+  return [this](JobIndex a, JobIndex b) {
+    return std::tie(jobs_[a].uid, jobs_[a].key) < std::tie(jobs_[b].uid, jobs_[b].key);
+  };
+}
+
 JobIndex State::FindJob(const JobKey& key) const {
   for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
     if (const auto it = job_keys_.find({key, kind}); it != job_keys_.end()) {
@@ -190,13 +197,6 @@ void State::DropSpec(JobEntry& entry) {
   entry.spec = kNoIndex;
 }
 
-// Offline, uids come from the input and may be equal: the key makes the order total.
-auto State::Settle() const {
-  return [this](JobIndex a, JobIndex b) {
-    return std::tie(jobs_[a].uid, jobs_[a].key) < std::tie(jobs_[b].uid, jobs_[b].key);
-  };
-}
-
 void State::Enqueue(JobIndex index) {
   JobEntry& entry = jobs_[index];
   const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
@@ -227,8 +227,7 @@ void State::Dequeue(JobIndex index) {
     return;
   }
   JobClass& job_class = classes_[entry.job_class];
-  job_class.waiting.Erase({entry.creation, index},
-                          [this](JobIndex job) -> const std::string& { return jobs_[job].uid; });
+  job_class.waiting.Erase({entry.creation, index}, Settle());
   if (job_class.waiting.empty()) {
     class_keys_.erase({job_class.queue, job_class.priority, job_class.tenant, job_class.shape});
     free_classes_.push_back(entry.job_class);
