@@ -47,7 +47,10 @@ Key KeyOf(const HyperNodeUpsert& c) {
   return {Kind::kHyperNode, {c.hyper_node.cluster, c.hyper_node.name}};
 }
 Key KeyOf(const PodUpsert& c) { return {Kind::kPod, {c.pod.cluster, c.pod.ns, c.pod.name}}; }
-Key KeyOf(const JobUpsert& c) { return {Kind::kJob, {c.job.key.ns, c.job.key.name}}; }
+Key KeyOf(const JobUpsert& c) {
+  const bool hyper = c.job.kind == JobKind::kHyperJob;  // The two may share a name.
+  return {Kind::kJob, {c.job.key.ns, c.job.key.name, hyper ? "HyperJob" : "Job"}};
+}
 
 template <class C>
 concept IsUpsert = requires(const C& change) {
@@ -117,14 +120,15 @@ bool OtherJob(const Change& known, const Change& seen) {
   return before != nullptr && after != nullptr && before->job.uid != after->job.uid;
 }
 
-/// A manifest without the placement annotation is not the news that the job stopped: what is known
-/// of where it runs stays until the job is terminal or absent.
-void KeepPlacement(const Change& known, Change& seen) {
-  const auto* before = std::get_if<JobUpsert>(&known);
-  auto* after = std::get_if<JobUpsert>(&seen);
-  if (before != nullptr && after != nullptr && after->job.placement.empty() &&
-      !after->job.terminal) {
-    after->job.placement = before->job.placement;
+/// Intake gives the time of reading to an object that carries no creation time; one that is known
+/// keeps the time at which it was seen first, or it would lose its place with every listing.
+void KeepCreation(const Change& known, Time now, Change& seen) {
+  if (auto* job = std::get_if<JobUpsert>(&seen); job != nullptr && job->job.creation == now) {
+    job->job.creation = std::get<JobUpsert>(known).job.creation;
+  }
+  if (auto* queue = std::get_if<QueueUpsert>(&seen);
+      queue != nullptr && queue->queue.creation == now) {
+    queue->queue.creation = std::get<QueueUpsert>(known).queue.creation;
   }
 }
 
@@ -158,7 +162,7 @@ std::vector<Change> Relist(const State& state, Time now, const std::vector<Chang
   for (auto& [key, change] : seen) {
     const auto at = known.find(key);
     if (at != known.end() && !OtherJob(at->second, change)) {
-      KeepPlacement(at->second, change);
+      KeepCreation(at->second, now, change);
       if (SameObject(at->second, change)) {
         continue;
       }
