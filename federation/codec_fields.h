@@ -1,8 +1,8 @@
 // The one list of fields of every struct that a Change or a Plan is made of: name in the canonical
 // text and member, in the order in which they are written. codec.cc encodes, decodes and compares
-// by these lists; the property tests make random values by them. A field that is missing here is
-// lost in the journal: add it here when it is added to the model.
-// Names are never reused for another meaning: ledgers outlive builds.
+// by these lists; the property tests make random values by them. A field that is missing here would
+// be lost in the journal: it does not compile. Names are never reused for another meaning: ledgers
+// outlive builds.
 #pragma once
 
 #include <array>
@@ -345,9 +345,31 @@ inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
+/// Stands for a value of any member, to count the members of an aggregate.
+struct AnyMember {
+  template <class T>
+  requires(!kIsOptional<T>) operator T()
+      const;  // NOLINT(google-explicit-constructor): converting is what it is for.
+};
+template <class T, size_t... kIndex>
+consteval bool HasMembers(std::index_sequence<kIndex...> /*as many*/) {
+  return requires { T{(static_cast<void>(kIndex), AnyMember{})...}; };
+}
+template <class T, size_t kCount = 0>
+consteval size_t CountMembers() {
+  if constexpr (HasMembers<T>(std::make_index_sequence<kCount + 1>())) {
+    return CountMembers<T, kCount + 1>();
+  } else {
+    return kCount;
+  }
+}
+
 /// Calls fn(entry) for each field of T, in order.
 template <class T, class Fn>
 constexpr void ForEachField(Fn&& fn) {
+  static_assert(
+      CountMembers<T>() == std::tuple_size_v<decltype(FieldsOf(static_cast<const T*>(nullptr)))>,
+      "a member of T is missing in FieldsOf");
   std::apply([&fn](const auto&... entry) { (fn(entry), ...); },
              FieldsOf(static_cast<const T*>(nullptr)));
 }

@@ -49,8 +49,8 @@ void Write(Writer& writer, const T& value);
 
 template <class T>
 const T& DefaultOf() {
-  static const T kDefault{};
-  return kDefault;
+  static const T instance{};
+  return instance;
 }
 
 /// The fields of `value` that differ from the defaults of its type.

@@ -11,7 +11,8 @@
 namespace caldera {
 namespace {
 
-enum class Scope : uint8_t { kCluster, kNamespaced };
+// kMember...: an object of a member cluster, named with it.
+enum class Scope : uint8_t { kCluster, kNamespaced, kMember, kMemberNamespaced };
 
 struct Kind {
   std::string_view api_version;
@@ -43,11 +44,19 @@ constexpr std::array<Kind, 10> kKinds{{
     {"cluster.karmada.io/v1alpha1", "Cluster", Scope::kCluster, IsClusterName, kClusterNameRule,
      TakeCluster},
     {"v1", "Namespace", Scope::kCluster, IsDnsLabel, kDnsLabelRule, TakeNamespace},
-    {"v1", "Node", Scope::kCluster, IsDnsSubdomain, kDnsSubdomainRule, TakeNode},
-    {"v1", "Pod", Scope::kNamespaced, IsDnsSubdomain, kDnsSubdomainRule, TakePod},
-    {"topology.volcano.sh/v1alpha1", "HyperNode", Scope::kCluster, IsDnsSubdomain,
-     kDnsSubdomainRule, TakeHyperNode},
+    {"v1", "Node", Scope::kMember, IsDnsSubdomain, kDnsSubdomainRule, TakeNode},
+    {"v1", "Pod", Scope::kMemberNamespaced, IsDnsSubdomain, kDnsSubdomainRule, TakePod},
+    {"topology.volcano.sh/v1alpha1", "HyperNode", Scope::kMember, IsDnsSubdomain, kDnsSubdomainRule,
+     TakeHyperNode},
 }};
+
+bool IsNamespaced(const Kind& kind) {
+  return kind.scope == Scope::kNamespaced || kind.scope == Scope::kMemberNamespaced;
+}
+
+bool IsMember(const Kind& kind) {
+  return kind.scope == Scope::kMember || kind.scope == Scope::kMemberNamespaced;
+}
 
 const Kind* FindKind(std::string_view api_version, std::string_view kind) {
   const auto* const found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& known) {
@@ -61,14 +70,17 @@ std::string TextAt(const Value& root, std::initializer_list<std::string_view> pa
   return value != nullptr && value->IsString() ? value->AsString() : "";
 }
 
-// `Job/team-a/train`, `Queue/gold`, `?` for what cannot be read.
+// `Job/team-a/train`, `Queue/gold`, `Node/east/n1`, `?` for what cannot be read.
 std::string ObjectName(const Value& root, const Kind* kind) {
   const auto or_unknown = [](const std::string& text) {
     return text.empty() ? std::string("?") : Excerpt(text);
   };
   std::string name = or_unknown(TextAt(root, {"kind"})) + "/";
   const std::string ns = TextAt(root, {"metadata", "namespace"});
-  if (kind != nullptr && kind->scope == Scope::kNamespaced) {
+  if (kind != nullptr && IsMember(*kind)) {
+    name += or_unknown(ClusterOfMember(root)) + "/";
+  }
+  if (kind != nullptr && IsNamespaced(*kind)) {
     name += (ns.empty() ? "default" : Excerpt(ns)) + "/";
   } else if (kind == nullptr && !ns.empty()) {
     name += Excerpt(ns) + "/";
@@ -118,7 +130,7 @@ std::string TakeName(const Field& metadata, const Kind& kind) {
 
 std::string TakeNamespaceOf(const Field& metadata, const Kind& kind) {
   const Field field = metadata["namespace"];
-  if (kind.scope == Scope::kCluster) {
+  if (!IsNamespaced(kind)) {
     if (field.Present()) {
       field.Warn("is ignored: a " + std::string(kind.kind) + " is not in a namespace");
     }
@@ -200,7 +212,7 @@ Intake TakeObject(const Document& document, Strictness strictness, Time now) {
     out.known = true;
     out.defaulted = document.root;
     Taking taking{document, root, TakeMeta(root, *kind, now), strictness, now, out};
-    if (kind->scope == Scope::kNamespaced && root["metadata"].value() != nullptr &&
+    if (IsNamespaced(*kind) && root["metadata"].value() != nullptr &&
         root["metadata"].value()->IsMap() && !root["metadata"]["namespace"].Present()) {
       out.defaulted.Find("metadata")->Set("namespace", taking.meta.ns);
     }

@@ -55,6 +55,14 @@ Field OurAnnotation(const Field& root, std::string_view name);
 /// RFC 3339, as metadata carries it; absent: nullopt.
 std::optional<Time> TakeTime(const Field& field);
 
+/// A whole number written as a string, as annotations carry it.
+std::optional<int64_t> IntegerText(const Field& field, int64_t min, int64_t max);
+
+/// The member cluster that an object (Node, Pod, HyperNode) is in: annotation or label
+/// `federation.caldera.sh/cluster`, or the annotation that Karmada's search proxy writes. Empty
+/// where it does not say.
+std::string ClusterOfMember(const Value& object);
+
 /// Warns of each member of `map` that is not in `known`: the API server drops unknown fields, so a
 /// misspelt one is silently without effect there. Names the nearest known one.
 void WarnUnknown(const Field& map, std::initializer_list<std::string_view> known);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <numeric>
 
 #include "federation/excerpt.h"
@@ -76,6 +77,36 @@ std::optional<Time> TakeTime(const Field& field) {
     return std::nullopt;
   }
   return *time;
+}
+
+std::optional<int64_t> IntegerText(const Field& field, int64_t min, int64_t max) {
+  const auto text = field.String();
+  if (!text) {
+    return std::nullopt;
+  }
+  int64_t number = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, fault] = std::from_chars(text->data(), end, number);
+  if (fault != std::errc{} || stop != end || number < min || number > max) {
+    field.Refuse("must be an integer from " + std::to_string(min) + " to " + std::to_string(max) +
+                 ", in quotes");
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::string ClusterOfMember(const Value& object) {
+  const std::string ours = std::string(kAnnotationPrefix) + "cluster";
+  constexpr std::string_view kCachedFrom = "resource.karmada.io/cached-from-cluster";
+  for (const auto& [map, key] : {std::pair<std::string_view, std::string_view>{"annotations", ours},
+                                 {"labels", ours},
+                                 {"annotations", kCachedFrom}}) {
+    const Value* const value = object.At({"metadata", map, key});
+    if (value != nullptr && value->IsString() && !value->AsString().empty()) {
+      return value->AsString();
+    }
+  }
+  return {};
 }
 
 void WarnUnknown(const Field& map, std::initializer_list<std::string_view> known) {

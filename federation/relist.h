@@ -13,8 +13,8 @@ namespace caldera {
 /// `observed` holds upserts only (any kinds, any order, each key once). The result starts with
 /// ClockSet{now}; then deletes, then upserts, in canonical order. What a job holds in `state`
 /// survives an observation without a placement as long as the job (same uid) is there and not
-/// terminal. Objects of kinds listed in `observed` or not: every kind is compared, absence means
-/// deletion.
+/// terminal. A creation time that equals `now` stands for none: a known object keeps its own.
+/// Objects of kinds listed in `observed` or not: every kind is compared, absence means deletion.
 std::vector<Change> Relist(const State& state, Time now, const std::vector<Change>& observed);
 
 }  // namespace caldera

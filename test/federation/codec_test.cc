@@ -123,7 +123,7 @@ TEST_CASE("codec: a plan goes there and back") {
 
 TEST_CASE("codec: fields in any order and with spaces are read the same") {
   const Result<Change> change =
-      DecodeChange(" { \"name\" : \"gold\" , \"change\" : \"QueueDelete\" } ");
+      DecodeChange(R"( { "name" : "gold" , "change" : "QueueDelete" } )");
   REQUIRE(change.has_value());
   CHECK(EncodeChange(*change) == R"({"change":"QueueDelete","name":"gold"})");
 }

@@ -1,0 +1,155 @@
+#include "controller/kube/json_reader.h"
+
+// Before any header of RapidJSON.
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <charconv>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "controller/kube/rapidjson.h"
+#include "controller/kube/text_check.h"
+#include "controller/kube/tree_builder.h"
+
+namespace caldera {
+namespace {
+
+constexpr unsigned kParseFlags =
+    rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
+    rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseStopWhenDoneFlag;
+
+// RapidJSON's SAX events into a TreeBuilder. A token's mark is found by going on from the end of
+// the token before it: only blanks, commas and colons lie between.
+class JsonEvents {
+ public:
+  using Ch = char;
+
+  JsonEvents(std::string_view text, const rapidjson::MemoryStream& stream, TreeBuilder& builder)
+      : text_(text), stream_(stream), builder_(builder) {}
+
+  bool Null() {
+    Value null;
+    null.set_mark(Advance());
+    return Add(std::move(null));
+  }
+  bool Bool(bool value) { return Add(Value(value, Advance())); }
+  // Numbers come as text (kParseNumbersAsStringsFlag); RapidJSON's Writer interface wants these.
+  bool Int(int /*value*/) { return false; }
+  bool Uint(unsigned /*value*/) { return false; }
+  bool Int64(int64_t /*value*/) { return false; }
+  bool Uint64(uint64_t /*value*/) { return false; }
+  bool Double(double /*value*/) { return false; }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool /*copy*/) {
+    const Mark mark = Advance();
+    int64_t integer = 0;
+    const auto [stop, error] = std::from_chars(text, text + length, integer);
+    if (error == std::errc() && stop == text + length) {
+      return Add(Value(integer, mark));
+    }
+    return Add(Value(Value::Decimal{std::string(text, length)}, mark));
+  }
+  bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) {
+    return Add(Value(std::string(text, length), Advance()));
+  }
+  bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
+    builder_.Key(std::string(text, length), Advance());
+    return true;
+  }
+  bool StartObject() { return Open(Value(Value::Map{}, Advance())); }
+  bool StartArray() { return Open(Value(Value::List{}, Advance())); }
+  bool EndObject(rapidjson::SizeType /*members*/) { return Close(); }
+  bool EndArray(rapidjson::SizeType /*items*/) { return Close(); }
+
+ private:
+  bool Add(Value value) {
+    builder_.Add(std::move(value));
+    return true;
+  }
+  bool Open(Value empty) {
+    builder_.Open(std::move(empty));
+    return !builder_.failed();
+  }
+  bool Close() {
+    Advance();
+    builder_.Close();
+    return true;
+  }
+
+  // The mark of the token that just ended; moves on to its end.
+  Mark Advance() {
+    const size_t start = text_.find_first_not_of(" \t\r\n,:", offset_);
+    MoveTo(start == std::string_view::npos ? offset_ : start);
+    const Mark mark{line_, static_cast<uint32_t>(offset_ - line_start_ + 1)};
+    MoveTo(stream_.Tell());
+    return mark;
+  }
+
+  void MoveTo(size_t offset) {
+    for (; offset_ < offset; ++offset_) {
+      if (text_[offset_] == '\n') {
+        ++line_;
+        line_start_ = offset_ + 1;
+      }
+    }
+  }
+
+  std::string_view text_;
+  const rapidjson::MemoryStream& stream_;
+  TreeBuilder& builder_;
+  size_t offset_ = 0;
+  size_t line_start_ = 0;
+  uint32_t line_ = 1;
+};
+
+// A document may be followed by another one, or by blanks; anything else is caught by its parse.
+bool SkipBlanks(rapidjson::MemoryStream& stream, size_t size) {
+  rapidjson::SkipWhitespace(stream);
+  return stream.Tell() < size;
+}
+
+void ReadDocuments(std::string_view text, const std::string& file, const DocumentVisitor& visit,
+                   ReadReport& report) {
+  DocumentEmitter emitter(file, visit, report);
+  TreeBuilder builder(file, report);
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  JsonEvents events(text, stream, builder);
+  rapidjson::Reader reader;
+  while (SkipBlanks(stream, text.size())) {
+    builder.Start();
+    const rapidjson::ParseResult result = reader.Parse<kParseFlags>(stream, events);
+    if (builder.failed()) {
+      return;
+    }
+    if (result.IsError()) {
+      const size_t at = result.Offset();
+      report.Refuse(
+          InputIssue(file, MarkOf(text, at), "", LineAt(text, at),
+                     std::string("not valid JSON: ") + rapidjson::GetParseError_En(result.Code())));
+      return;
+    }
+    if (!builder.refused()) {
+      emitter.Emit(builder.TakeRoot());
+    }
+  }
+}
+
+}  // namespace
+
+void ReadJson(std::string_view text, const std::string& file, const DocumentVisitor& visit,
+              ReadReport& report) {
+  text = WithoutBom(text);
+  if (const auto fault = FindTextFault(text)) {
+    report.Refuse(InputIssue(file, MarkOf(text, fault->offset), "", fault->value, fault->message));
+    return;
+  }
+  try {
+    ReadDocuments(text, file, visit, report);
+  } catch (const std::logic_error& error) {
+    report.Refuse(InputIssue(file, {}, "", "", std::string("cannot be read: ") + error.what()));
+  }
+}
+
+}  // namespace caldera

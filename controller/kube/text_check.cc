@@ -1,0 +1,142 @@
+#include "controller/kube/text_check.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace caldera {
+namespace {
+
+unsigned Byte(std::string_view text, size_t i) {
+  return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+}
+
+bool IsContinuation(unsigned byte) { return (byte & 0xC0U) == 0x80U; }
+
+// Length of the well-formed sequence at i (Unicode table 3-7: no overlong forms, no surrogates,
+// nothing above U+10FFFF), 0 where it is not one.
+size_t SequenceLength(std::string_view text, size_t i) {
+  const unsigned lead = Byte(text, i);
+  const unsigned second = Byte(text, i + 1);
+  if (lead < 0x80U) {
+    return 1;
+  }
+  if (lead >= 0xC2U && lead <= 0xDFU) {
+    return IsContinuation(second) ? 2 : 0;
+  }
+  if (lead >= 0xE0U && lead <= 0xEFU) {
+    const bool overlong = lead == 0xE0U && second < 0xA0U;
+    const bool surrogate = lead == 0xEDU && second > 0x9FU;
+    const bool whole = IsContinuation(second) && IsContinuation(Byte(text, i + 2));
+    return whole && !overlong && !surrogate ? 3 : 0;
+  }
+  if (lead >= 0xF0U && lead <= 0xF4U) {
+    const bool overlong = lead == 0xF0U && second < 0x90U;
+    const bool beyond = lead == 0xF4U && second > 0x8FU;
+    const bool whole = IsContinuation(second) && IsContinuation(Byte(text, i + 2)) &&
+                       IsContinuation(Byte(text, i + 3));
+    return whole && !overlong && !beyond ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string Hex(unsigned byte) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  return std::string("0x") + kDigits[byte >> 4U] + kDigits[byte & 15U];
+}
+
+// Eight printable ASCII bytes at once, the common case.
+bool AllPlain(const char* bytes) {
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof(word));
+  constexpr uint64_t kHigh = 0x8080808080808080U;
+  constexpr uint64_t kSpaces = 0x2020202020202020U;
+  const bool ascii = (word & kHigh) == 0;
+  const bool no_control = (((word | kHigh) - kSpaces) & kHigh) == kHigh;
+  return ascii && no_control && std::memchr(bytes, 0x7F, sizeof(word)) == nullptr;
+}
+
+std::optional<std::string> ControlFault(std::string_view text, size_t i) {
+  const unsigned byte = Byte(text, i);
+  if (byte == '\t' || byte == '\n') {
+    return std::nullopt;
+  }
+  if (byte == '\r') {
+    if (Byte(text, i + 1) == '\n') {
+      return std::nullopt;
+    }
+    return "a carriage return must come before a line feed; end lines with LF or CRLF";
+  }
+  if (byte == 0) {
+    return "a NUL byte is not allowed: this is no text (UTF-16 must be converted to UTF-8)";
+  }
+  if (byte < 0x20U || byte == 0x7FU) {
+    return "a control character is not allowed; write it as an escape in a quoted string";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TextFault> FindTextFault(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size()) {
+    if (i + 8 <= text.size() && AllPlain(text.data() + i)) {
+      i += 8;
+      continue;
+    }
+    const size_t length = SequenceLength(text, i);
+    if (length == 0) {
+      const bool wide = i == 0 && (Byte(text, 0) == 0xFFU || Byte(text, 0) == 0xFEU);
+      return TextFault{i, Hex(Byte(text, i)),
+                       wide ? "the input is UTF-16 or no text; convert it to UTF-8"
+                            : "not valid UTF-8; convert the file to UTF-8"};
+    }
+    if (length == 1) {
+      if (auto fault = ControlFault(text, i)) {
+        return TextFault{i, Hex(Byte(text, i)), *std::move(fault)};
+      }
+    }
+    i += length;
+  }
+  return std::nullopt;
+}
+
+Mark MarkOf(std::string_view text, size_t offset) {
+  offset = std::min(offset, text.size());
+  const std::string_view before = text.substr(0, offset);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const size_t line_start =
+      before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return Mark{static_cast<uint32_t>(lines + 1), static_cast<uint32_t>(offset - line_start + 1)};
+}
+
+std::string LineAt(std::string_view text, size_t offset) {
+  offset = std::min(offset, text.size());
+  const size_t newline = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
+  const size_t start = newline == std::string_view::npos ? 0 : newline + 1;
+  std::string_view line = text.substr(start, text.find('\n', start) - start);
+  constexpr std::string_view kBlanks = " \t\r";
+  const size_t first = line.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) {
+    return "";
+  }
+  line = line.substr(first, line.find_last_not_of(kBlanks) - first + 1);
+  constexpr size_t kMax = 64;
+  if (line.size() > kMax) {
+    size_t cut = kMax;
+    while (cut > 0 && IsContinuation(Byte(line, cut))) {
+      --cut;
+    }
+    line = line.substr(0, cut);
+  }
+  return std::string(line);
+}
+
+std::string_view WithoutBom(std::string_view text) {
+  constexpr std::string_view kBom = "\xEF\xBB\xBF";
+  return text.starts_with(kBom) ? text.substr(kBom.size()) : text;
+}
+
+}  // namespace caldera

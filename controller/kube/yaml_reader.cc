@@ -1,0 +1,181 @@
+#include "controller/kube/yaml_reader.h"
+
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <array>
+#include <exception>
+#include <istream>
+#include <optional>
+#include <streambuf>
+#include <utility>
+
+#include "controller/kube/text_check.h"
+#include "controller/kube/yaml_chunks.h"
+#include "controller/kube/yaml_events.h"
+
+namespace caldera {
+namespace {
+
+// Reads a string_view in place: an istringstream would copy every document.
+class ViewBuffer final : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): setg wants it; nothing is written.
+    char* begin = const_cast<char*>(text.data());
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+struct Advice {
+  std::string_view from;  ///< yaml-cpp's words.
+  std::string_view text;  ///< Ours.
+};
+
+constexpr std::array<Advice, 12> kAdvice = {{
+    {"illegal map value",
+     "a `:` is not allowed here; check the indentation, or put the text in quotes"},
+    {"end of map not found",
+     "this does not belong to the map above; check the indentation and quotes"},
+    {"end of sequence not found",
+     "this does not belong to the list above; check the indentation and quotes"},
+    {"end of map flow not found", "a `,` or the closing `}` of the map is missing"},
+    {"end of sequence flow not found", "a `,` or the closing `]` of the list is missing"},
+    {"illegal tab when looking for indentation", "a tab cannot indent; use spaces"},
+    {"illegal block entry", "a list item `- ` cannot start here; put it on a line of its own"},
+    {"illegal flow end", "this `]` or `}` closes nothing"},
+    {"illegal EOF in scalar", "the closing quote of the text is missing"},
+    {"illegal document indicator in scalar", "the closing quote of the text is missing"},
+    {"unknown token", "a text cannot start with this character; put it in quotes"},
+    {"bad file", "maps and lists are nested too deeply"},
+}};
+
+// The line is indented by a tab.
+bool HasTabIndent(std::string_view text, size_t line) {
+  size_t at = 0;
+  for (size_t i = 0; i < line; ++i) {
+    const size_t newline = text.find('\n', at);
+    if (newline == std::string_view::npos) {
+      return false;
+    }
+    at = newline + 1;
+  }
+  const size_t content = text.find_first_not_of(" \t", at);
+  return text.substr(at, content - at).find('\t') != std::string_view::npos;
+}
+
+std::string Explain(const YAML::Exception& error, const YamlChunk& chunk,
+                    const YamlEvents& events) {
+  if (!error.mark.is_null() && HasTabIndent(chunk.text, static_cast<size_t>(error.mark.line))) {
+    return "not valid YAML: a tab cannot indent; use spaces";
+  }
+  std::string text = error.msg;
+  for (const Advice& advice : kAdvice) {
+    if (error.msg == advice.from) {
+      text = advice.text;
+    }
+  }
+  text = "not valid YAML: " + text;
+  if (const auto open = events.OpenFlow()) {
+    text += " (it opened in line " + std::to_string(open->line) + ", column " +
+            std::to_string(open->column) + ")";
+  }
+  return text;
+}
+
+// A quoted scalar starts at `text` behind tags and anchors: does its quote close? yaml-cpp takes a
+// double quote that the end of input cuts off.
+bool QuoteCloses(std::string_view text) {
+  while (!text.empty() && (text.front() == '!' || text.front() == '&')) {
+    const size_t end = text.find_first_of(" \t\r\n");
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end);
+    const size_t next = text.find_first_not_of(" \t\r\n");
+    text.remove_prefix(next == std::string_view::npos ? text.size() : next);
+  }
+  if (text.empty() || text.front() != '"') {
+    return true;
+  }
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      return true;
+    }
+  }
+  return false;
+}
+
+class ChunkReader {
+ public:
+  ChunkReader(const std::string& file, ReadReport& report, DocumentEmitter& emitter)
+      : file_(file), report_(report), emitter_(emitter), builder_(file, report) {}
+
+  void Read(const YamlChunk& chunk) {
+    YamlEvents events(chunk, builder_);
+    try {
+      Parse(chunk, events);
+    } catch (const YAML::Exception& error) {
+      const auto offset = static_cast<size_t>(error.mark.is_null() ? 0 : error.mark.pos);
+      Refuse(events.Convert(error.mark), LineAt(chunk.text, offset), Explain(error, chunk, events));
+    } catch (const std::exception& error) {
+      Refuse(events.document_start(), "", std::string("cannot be read: ") + error.what());
+    }
+  }
+
+ private:
+  void Parse(const YamlChunk& chunk, YamlEvents& events) {
+    ViewBuffer buffer(chunk.text);
+    std::istream stream(&buffer);
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(events)) {
+      return;
+    }
+    std::optional<Value> root;
+    if (!builder_.refused()) {
+      root = builder_.TakeRoot();
+    }
+    const std::optional<size_t> quoted = events.last_quoted();
+    if (quoted && !QuoteCloses(chunk.text.substr(*quoted))) {
+      const Mark in_chunk = MarkOf(chunk.text, *quoted);
+      Refuse({in_chunk.line + chunk.first_line, in_chunk.column}, LineAt(chunk.text, *quoted),
+             "not valid YAML: the closing quote of the text is missing");
+      return;
+    }
+    if (parser.HandleNextDocument(events)) {
+      Refuse(events.document_start(), "",
+             "a second document starts here without a line of --- before it; check the "
+             "indentation");
+      return;
+    }
+    if (root) {
+      emitter_.Emit(*std::move(root));
+    }
+  }
+
+  void Refuse(Mark mark, std::string value, std::string message) {
+    report_.Refuse(InputIssue(file_, mark, "", std::move(value), std::move(message)));
+  }
+
+  const std::string& file_;
+  ReadReport& report_;
+  DocumentEmitter& emitter_;
+  TreeBuilder builder_;
+};
+
+}  // namespace
+
+void ReadYaml(std::string_view text, const std::string& file, const DocumentVisitor& visit,
+              ReadReport& report) {
+  text = WithoutBom(text);
+  if (const auto fault = FindTextFault(text)) {
+    report.Refuse(InputIssue(file, MarkOf(text, fault->offset), "", fault->value, fault->message));
+    return;
+  }
+  DocumentEmitter emitter(file, visit, report);
+  ChunkReader reader(file, report, emitter);
+  for (const YamlChunk& chunk : SplitYaml(text)) {
+    reader.Read(chunk);
+  }
+}
+
+}  // namespace caldera
