@@ -1,0 +1,23 @@
+// Options that several commands share, spelled and explained the same way everywhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "controller/cli/section_writer.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace caldera {
+
+/// `-f, --filename`, repeatable, required.
+void AddInputs(CLI::App& command, std::vector<std::string>& inputs);
+
+/// `-o, --output`, one of `choices` (`table|json|yaml`), `table` where it is not given.
+void AddOutput(CLI::App& command, std::string& output, const std::string& choices);
+
+Format FormatOf(const std::string& output);
+
+}  // namespace caldera

@@ -1,0 +1,287 @@
+// `caldera plan`: manifests in, an explained plan out, in one round without a cluster.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/cli/command.h"
+#include "controller/cli/manifests.h"
+#include "controller/cli/messages.h"
+#include "controller/cli/options.h"
+#include "controller/cli/plan_contract.h"
+#include "controller/cli/plan_result.h"
+#include "controller/cli/render_files.h"
+#include "federation/codec.h"
+#include "federation/planner.h"
+#include "federation/relist.h"
+#include "storage/ledger.h"
+
+namespace caldera {
+namespace {
+
+constexpr const char* kPlanExamples = R"(Examples:
+  caldera plan -f examples/quickstart
+  caldera plan -f cluster-dump.yaml -f jobs/ -o wide
+  kubectl get queues,jobs.batch.volcano.sh,clusters -A -o yaml | caldera plan -f -
+  caldera plan -f DIR --explain team-a/train    why it waits, and the smallest change that helps
+  caldera plan -f DIR --explain all -o json
+  caldera plan -f DIR --ledger federation.db    record the plan; run it again as things change
+  caldera plan -f DIR --render out/             write each shard's Job as it would be sent
+  caldera plan -f DIR --at 2026-12-01T08:00:00Z the same input and time give the same plan
+
+A Job whose status is not terminal and that carries the annotation
+federation.caldera.sh/placement counts as running there. With --ledger, what an earlier plan placed
+is remembered; a Job that is absent or terminal is released.
+Exit code: 0 also when jobs wait or are refused, 2 for unusable input.)";
+
+struct PlanOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string at;
+  std::string ledger;
+  std::vector<std::string> explain;
+  std::string render;
+  std::string render_works;
+  bool timings = false;
+};
+
+using Clock = std::chrono::steady_clock;
+
+// Where the time went, printed by --timings; the benchmark reads it.
+class Stopwatch {
+ public:
+  void Lap(const std::string& phase) {
+    const auto now = Clock::now();
+    laps_.emplace_back(phase, now - last_);
+    last_ = now;
+  }
+  // A part of the last lap was another phase.
+  void Split(const std::string& phase, std::chrono::nanoseconds part) {
+    laps_.back().second -= part;
+    laps_.emplace_back(phase, part);
+  }
+  void Print() const {
+    for (const auto& [phase, span] : laps_) {
+      std::fprintf(stderr, "timing %s %.3f\n", phase.c_str(),
+                   std::chrono::duration<double>(span).count());
+    }
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now();
+  std::vector<std::pair<std::string, std::chrono::nanoseconds>> laps_;
+};
+
+Result<Time> PlanTime(const std::string& at) {
+  if (at.empty()) {
+    return std::chrono::floor<Millis>(std::chrono::system_clock::now());
+  }
+  return ParseTime(at).map_error([](const Error& error) { return error.Within("--at"); });
+}
+
+// The jobs that --explain names: `all`, `namespace/name`, or a name that only one of them has.
+Result<std::vector<JobKey>> ExplainedJobs(const std::vector<std::string>& names,
+                                          const State& before,
+                                          const std::vector<PendingJob>& pending) {
+  std::vector<JobKey> keys;
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const PendingJob& job : pending) {
+        keys.push_back(job.job);
+      }
+      continue;
+    }
+    std::vector<JobKey> found;
+    for (const Change& change : before.Export()) {
+      if (const auto* job = std::get_if<JobUpsert>(&change);
+          job != nullptr && (job->job.key.ToString() == name || job->job.key.name == name)) {
+        found.push_back(job->job.key);
+      }
+    }
+    if (found.size() != 1) {
+      return Fail(ErrorCode::kInvalid, "--explain " + name + ": " +
+                                           (found.empty() ? "no accepted job has this name"
+                                                          : "several namespaces have such a job: "
+                                                            "say NAMESPACE/NAME"));
+    }
+    keys.push_back(found.front());
+  }
+  return keys;
+}
+
+class PlanRun {
+ public:
+  explicit PlanRun(const PlanOptions& options) : options_(options) {}
+
+  Status Run() {
+    CALDERA_TRY(result_.now, PlanTime(options_.at));
+    CALDERA_CHECK(Read());
+    CALDERA_CHECK(Decide());
+    CALDERA_CHECK(Explain());
+    CALDERA_CHECK(Render());
+    Print();
+    return {};
+  }
+
+ private:
+  Status Read() {
+    ReadOptions options;
+    options.inputs = options_.inputs;
+    options.now = result_.now;
+    options.keep_jobs = !options_.render.empty() || !options_.render_works.empty();
+    options.progress = ProgressLine();
+    CALDERA_TRY(manifests_, ReadManifests(options));
+    if (options.progress) {
+      options.progress(0);
+    }
+    watch_.Lap("read");
+    watch_.Split("intake", manifests_.intake_time);
+    PrintSkipped(manifests_.skipped);
+    if (manifests_.objects == 0) {
+      return Fail(ErrorCode::kInvalid, "there is no object to plan with in the input");
+    }
+    result_.refused = Sorted(std::move(manifests_.refused));
+    result_.warnings = Sorted(std::move(manifests_.warnings));
+    return {};
+  }
+
+  static std::vector<Issue> Sorted(std::vector<Issue> issues) {
+    std::ranges::stable_sort(issues, {}, [](const Issue& issue) {
+      return std::tuple(issue.file, issue.mark.line, issue.mark.column);
+    });
+    return issues;
+  }
+
+  // Observe, decide, record: with a ledger its last State is what was there before.
+  Status Decide() {
+    std::optional<Ledger> ledger;
+    if (!options_.ledger.empty()) {
+      CALDERA_TRY(ledger, Ledger::Open(options_.ledger));
+      CALDERA_TRY(before_, ledger->Load());
+      CALDERA_TRY(first_intent_, ledger->NextIntent());
+    }
+    std::vector<Change> changes = Relist(before_, result_.now, manifests_.changes);
+    manifests_.changes = {};
+    for (const Change& change : changes) {
+      before_.Apply(change);
+    }
+    result_.now = before_.now();
+    watch_.Lap("state");
+    result_.plan = MakePlan(before_);
+    result_.digest = CycleDigest("", changes, result_.plan);
+    watch_.Lap("plan");
+    State after = before_;
+    for (const Change& change : EffectOf(result_.plan, first_intent_)) {
+      after.Apply(change);
+    }
+    result_.report = MakeReport(after);
+    result_.pending = ExplainPending(after);
+    watch_.Lap("explain");
+    if (ledger.has_value()) {
+      CALDERA_TRY(const int64_t cycle,
+                  ledger->Append(changes, result_.plan, after, result_.pending));
+      static_cast<void>(cycle);
+      watch_.Lap("record");
+    }
+    DropPlacedFromRunning();
+    return {};
+  }
+
+  // What this plan places is listed under placements; running is what ran before.
+  void DropPlacedFromRunning() {
+    std::vector<JobKey> placed;
+    for (const Action& action : result_.plan.actions) {
+      placed.push_back(action.job);
+    }
+    std::ranges::sort(placed);
+    std::erase_if(result_.report.running, [&placed](const RunningReport& running) {
+      return std::ranges::binary_search(placed, running.job);
+    });
+  }
+
+  Status Explain() {
+    CALDERA_TRY(const std::vector<JobKey> keys,
+                ExplainedJobs(options_.explain, before_, result_.pending));
+    for (const JobKey& key : keys) {
+      result_.would_fit_if.try_emplace(key, WouldFitIf(before_, key));
+    }
+    watch_.Lap("wouldFitIf");
+    return {};
+  }
+
+  Status Render() {
+    for (const bool works : {false, true}) {
+      const std::string& directory = works ? options_.render_works : options_.render;
+      if (!directory.empty()) {
+        CALDERA_TRY(const size_t written,
+                    RenderFiles(result_.plan, manifests_.jobs, {directory, works, first_intent_}));
+        std::cerr << "wrote " << written << (works ? " Works to " : " Jobs to ") << directory
+                  << "\n";
+      }
+    }
+    return {};
+  }
+
+  void Print() {
+    const Format format = FormatOf(options_.output);
+    if (format == Format::kJson || format == Format::kYaml) {
+      WritePlanContract(result_, format, std::cout);
+    } else {
+      std::cout << PlanText(result_, Terminal::Of(stdout), format == Format::kWide);
+    }
+    watch_.Lap("print");
+    if (options_.timings) {
+      watch_.Print();
+    }
+  }
+
+  const PlanOptions& options_;
+  PlanResult result_;
+  Manifests manifests_;
+  State before_;
+  int64_t first_intent_ = 1;
+  Stopwatch watch_;
+};
+
+}  // namespace
+
+void AddPlanCommand(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = app.add_subcommand(
+      "plan", "Decide which job runs next and where, and say why the others wait");
+  command->footer(kPlanExamples);
+  AddInputs(*command, options->inputs);
+  AddOutput(*command, options->output, "table|wide|json|yaml");
+  command->add_option("--at", options->at, "Plan as of this time (RFC 3339); default: now")
+      ->type_name("TIME");
+  command
+      ->add_option("--explain", options->explain,
+                   "A waiting job (NAMESPACE/NAME), or all: also the smallest change that would "
+                   "admit it")
+      ->type_name("JOB|all")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--ledger", options->ledger, "Record the plan in this ledger")
+      ->type_name("FILE");
+  command
+      ->add_option("--render", options->render,
+                   "Write each shard's Job to NAMESPACE.NAME.CLUSTER.yaml in this folder")
+      ->type_name("DIR");
+  command
+      ->add_option("--render-works", options->render_works,
+                   "Write the Works around them to this folder")
+      ->type_name("DIR");
+  command->add_flag("--timings", options->timings, "Print to stderr where the time went");
+  command->callback([options, &exit_code] {
+    if (const Status status = PlanRun(*options).Run(); !status.has_value()) {
+      exit_code = PrintUnusable("plan", status.error());
+    }
+  });
+}
+
+}  // namespace caldera
