@@ -1,0 +1,25 @@
+// From rows of SQL to a Listing: how queries*.cc read their columns. Private to storage/.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/database.h"
+#include "storage/json_text.h"
+#include "storage/listing.h"
+
+namespace caldera {
+
+/// What a column of a statement holds.
+enum class ColumnType { kText, kInteger, kTime, kAmounts, kJson };
+
+struct ColumnSpec {
+  std::string name;
+  ColumnType type = ColumnType::kText;
+};
+
+/// Reads all rows of a started statement; its columns are `specs` in order.
+Result<Listing> ReadListing(Statement& statement, const std::vector<ColumnSpec>& specs);
+
+}  // namespace caldera

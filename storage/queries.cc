@@ -1,0 +1,161 @@
+// Lists of queues, tenants, jobs and placements, and SQL.
+#include "storage/queries.h"
+
+#include <map>
+
+#include "federation/report.h"
+#include "storage/job_fold.h"
+#include "storage/listing_rows.h"
+#include "storage/object_fold.h"
+
+namespace caldera {
+namespace {
+
+struct JobCounts {
+  int64_t running = 0;
+  int64_t pending = 0;
+};
+
+/// By queue or by namespace.
+Result<std::map<std::string, JobCounts>> CountJobs(Database& database, const std::string& column) {
+  CALDERA_TRY(
+      Statement rows,
+      database.Prepare("SELECT " + column + ", count(*) FILTER (WHERE state = 'running'), " +
+                       "count(*) FILTER (WHERE state = 'pending') FROM jobs " +
+                       "WHERE gone IS NULL GROUP BY 1"));
+  std::map<std::string, JobCounts> counts;
+  while (true) {
+    CALDERA_TRY(const bool row, rows.Step());
+    if (!row) {
+      return counts;
+    }
+    counts[rows.Text(0)] = {rows.Integer(1), rows.Integer(2)};
+  }
+}
+
+/// `share * 1000` as a decimal number; where nothing is deserved there is no number.
+std::string ShareText(int64_t milli) {
+  if (milli == kUnlimited) {
+    return "unlimited";
+  }
+  std::string rest = std::to_string(milli % 1000);
+  rest.insert(0, 3 - rest.size(), '0');
+  return std::to_string(milli / 1000) + "." + rest;
+}
+
+}  // namespace
+
+Result<Listing> ListQueues(const LedgerReader& reader) {
+  CALDERA_TRY(const State state, reader.Load());
+  CALDERA_TRY(auto counts, CountJobs(reader.database(), "queue"));
+  Listing listing{{"queue", "parent", "state", "weight", "priority", "capability", "guarantee",
+                   "demand", "deserved", "allocated", "share", "running", "pending"},
+                  {}};
+  for (const QueueReport& queue : MakeReport(state).queues) {
+    const JobCounts& jobs = counts[queue.queue];
+    listing.rows.push_back({queue.queue, queue.parent, std::string(QueueStateName(queue.state)),
+                            int64_t{queue.weight}, int64_t{queue.priority}, queue.capability,
+                            queue.guarantee, queue.demand, queue.deserved, queue.allocated,
+                            ShareText(queue.share_milli), jobs.running, jobs.pending});
+  }
+  return listing;
+}
+
+Result<Listing> ListTenants(const LedgerReader& reader) {
+  CALDERA_TRY(const State state, reader.Load());
+  CALDERA_TRY(auto counts, CountJobs(reader.database(), "namespace"));
+  Listing listing{{"tenant", "cluster", "quota", "used", "running", "pending"}, {}};
+  for (const TenantReport& tenant : MakeReport(state).tenants) {
+    const JobCounts& jobs = counts[tenant.tenant];
+    listing.rows.push_back({tenant.tenant, std::string(), tenant.overall.quota, tenant.overall.used,
+                            jobs.running, jobs.pending});
+    for (const auto& [cluster, usage] : tenant.clusters) {
+      listing.rows.push_back({tenant.tenant, cluster, usage.quota, usage.used, Datum(), Datum()});
+    }
+  }
+  return listing;
+}
+
+Result<Listing> ListJobs(const LedgerReader& reader, const JobFilter& filter) {
+  CALDERA_TRY(
+      Statement rows,
+      reader.database().Prepare(
+          "SELECT namespace || '/' || name, kind, queue, priority, state, verdict, since, "
+          "nullif(created, 0), placed, coalesce((SELECT group_concat(cluster, ' ') FROM "
+          "(SELECT DISTINCT cluster FROM shards WHERE job = jobs.id AND until IS NULL "
+          "ORDER BY cluster)), ''), message FROM jobs "
+          "WHERE (?1 = '' OR queue = ?1) AND (?2 = '' OR namespace = ?2) AND "
+          "(?3 = '' OR state = ?3) AND (?4 OR gone IS NULL) ORDER BY namespace, name, kind, id"));
+  rows.Start(filter.queue, filter.tenant, filter.state, filter.gone || filter.state == "released");
+  return ReadListing(rows, {{"job"},
+                            {"kind"},
+                            {"queue"},
+                            {"priority", ColumnType::kInteger},
+                            {"state"},
+                            {"verdict"},
+                            {"since", ColumnType::kTime},
+                            {"created", ColumnType::kTime},
+                            {"placed", ColumnType::kTime},
+                            {"clusters"},
+                            {"message"}});
+}
+
+Result<Listing> ListPlacements(const LedgerReader& reader, const PlacementFilter& filter) {
+  CALDERA_TRY(Statement rows,
+              reader.database().Prepare(
+                  "SELECT j.namespace || '/' || j.name, j.kind, s.queue, s.cluster, s.epoch, "
+                  "s.child, s.min_available, s.tasks, s.requests, s.intent, s.placed, s.since, "
+                  "s.until FROM shards AS s JOIN jobs AS j ON j.id = s.job "
+                  "WHERE (?1 = '' OR s.queue = ?1) AND (?2 = '' OR s.cluster = ?2) AND "
+                  "(?3 OR s.until IS NULL) ORDER BY j.namespace, j.name, j.kind, s.id"));
+  rows.Start(filter.queue, filter.cluster, filter.ended);
+  return ReadListing(rows, {{"job"},
+                            {"kind"},
+                            {"queue"},
+                            {"cluster"},
+                            {"epoch", ColumnType::kInteger},
+                            {"child"},
+                            {"minAvailable", ColumnType::kInteger},
+                            {"tasks", ColumnType::kJson},
+                            {"requests", ColumnType::kAmounts},
+                            {"intent", ColumnType::kInteger},
+                            {"placed", ColumnType::kTime},
+                            {"since", ColumnType::kTime},
+                            {"until", ColumnType::kTime}});
+}
+
+Result<Listing> RunSql(const std::string& path, const std::string& sql) {
+  // A connection of its own: what may be prepared on it is restricted for good.
+  CALDERA_TRY(const LedgerReader reader, LedgerReader::Open(path));
+  Database& database = reader.database();
+  database.AllowOnlyReading();
+  auto statement = database.Prepare(sql);
+  if (!statement.has_value()) {
+    Error error = statement.error();
+    error.code = error.code == ErrorCode::kInternal ? ErrorCode::kInvalid : error.code;
+    return tl::unexpected<Error>(error.Within("sql"));
+  }
+  Listing listing;
+  for (int column = 0; column < statement->Columns(); ++column) {
+    listing.columns.push_back(statement->ColumnName(column));
+  }
+  while (true) {
+    CALDERA_TRY(const bool found, statement->Step());
+    if (!found) {
+      return listing;
+    }
+    std::vector<Datum> row;
+    for (int column = 0; column < statement->Columns(); ++column) {
+      if (statement->IsNull(column)) {
+        row.emplace_back();
+      } else if (statement->IsInteger(column)) {
+        row.emplace_back(statement->Integer(column));
+      } else {
+        row.emplace_back(statement->Text(column));
+      }
+    }
+    listing.rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace caldera

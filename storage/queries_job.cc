@@ -1,0 +1,292 @@
+// One job, and the history of decisions.
+#include "storage/listing_rows.h"
+#include "storage/queries.h"
+
+namespace caldera {
+namespace {
+
+const std::vector<ColumnSpec>& IntentColumns() {
+  static const std::vector<ColumnSpec> kColumns = {{"intent", ColumnType::kInteger},
+                                                   {"cycle", ColumnType::kInteger},
+                                                   {"at", ColumnType::kTime},
+                                                   {"action"},
+                                                   {"job"},
+                                                   {"kind"},
+                                                   {"queue"},
+                                                   {"clusters"},
+                                                   {"outcome"},
+                                                   {"closed", ColumnType::kTime},
+                                                   {"reason"}};
+  return kColumns;
+}
+
+constexpr const char* kIntentRows =
+    "SELECT i.number AS number, i.cycle, i.at, i.action, j.namespace || '/' || j.name, j.kind, "
+    "i.queue, coalesce((SELECT group_concat(value ->> 'cluster', ' ') FROM json_each(i.shards)), "
+    "''), i.outcome, i.closed, i.reason FROM intents AS i JOIN jobs AS j ON j.id = i.job ";
+
+/// The parts of NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME; what is not given is empty.
+struct NameParts {
+  std::string kind;
+  std::string ns;
+  std::string name;
+};
+
+Result<NameParts> ParseName(const std::string& text) {
+  NameParts parts;
+  const size_t last = text.rfind('/');
+  if (last == std::string::npos) {
+    parts.name = text;
+  } else {
+    parts.name = text.substr(last + 1);
+    const std::string front = text.substr(0, last);
+    const size_t first = front.find('/');
+    parts.ns = first == std::string::npos ? front : front.substr(first + 1);
+    parts.kind = first == std::string::npos ? "" : front.substr(0, first);
+  }
+  const bool bad_kind = !parts.kind.empty() && parts.kind != "Job" && parts.kind != "HyperJob";
+  if (parts.name.empty() || bad_kind || parts.ns.find('/') != std::string::npos) {
+    return Fail(ErrorCode::kInvalid, "`" + text + "` is no name of a job; it is NAME, " +
+                                         "NAMESPACE/NAME or KIND/NAMESPACE/NAME, with KIND Job " +
+                                         "or HyperJob");
+  }
+  return parts;
+}
+
+/// `clusters` of the stored verdict, their figures as quantities.
+Result<Listing> ReadClusters(Database& database, int64_t job);
+
+std::string Quantity(const Statement& row, int column, const std::string& resource) {
+  return resource.empty() ? std::to_string(row.Integer(column))
+                          : FormatAmount(resource, row.Integer(column));
+}
+
+Result<Listing> ReadFigures(Database& database, int64_t job) {
+  CALDERA_TRY(Statement rows,
+              database.Prepare("SELECT f.value ->> 'object', f.value ->> 'resource', "
+                               "f.value ->> 'requested', f.value ->> 'used', f.value ->> 'limit' "
+                               "FROM jobs, json_each(jobs.figures) AS f WHERE jobs.id = ?1"));
+  rows.Start(job);
+  Listing listing{{"object", "resource", "requested", "used", "limit"}, {}};
+  while (true) {
+    CALDERA_TRY(const bool found, rows.Step());
+    if (!found) {
+      return listing;
+    }
+    const std::string resource = rows.Text(1);
+    listing.rows.push_back({rows.Text(0), resource, Quantity(rows, 2, resource),
+                            Quantity(rows, 3, resource), Quantity(rows, 4, resource)});
+  }
+}
+
+void AppendFigure(std::string& out, const Statement& row) {
+  const std::string resource = row.Text(5);
+  out += out.size() > 1 ? ",{\"object\":" : "{\"object\":";
+  AppendJsonString(out, row.TextView(4));
+  out += ",\"resource\":";
+  AppendJsonString(out, resource);
+  out += ",\"requested\":";
+  AppendJsonString(out, Quantity(row, 6, resource));
+  out += ",\"used\":";
+  AppendJsonString(out, Quantity(row, 7, resource));
+  out += ",\"limit\":";
+  AppendJsonString(out, Quantity(row, 8, resource));
+  out += '}';
+}
+
+Result<Listing> ReadClusters(Database& database, int64_t job) {
+  CALDERA_TRY(
+      Statement rows,
+      database.Prepare(
+          "SELECT c.key, c.value ->> 'cluster', c.value ->> 'verdict', c.value ->> 'message', "
+          "f.value ->> 'object', f.value ->> 'resource', f.value ->> 'requested', "
+          "f.value ->> 'used', f.value ->> 'limit' "
+          "FROM jobs JOIN json_each(jobs.clusters) AS c "
+          "LEFT JOIN json_each(c.value, '$.figures') AS f "
+          "WHERE jobs.id = ?1 ORDER BY c.key, f.key"));
+  rows.Start(job);
+  Listing listing{{"cluster", "verdict", "message", "figures"}, {}};
+  int64_t current = -1;
+  std::string figures;
+  while (true) {
+    CALDERA_TRY(const bool found, rows.Step());
+    if (!listing.rows.empty() && (!found || rows.Integer(0) != current)) {
+      listing.rows.back().back() = JsonText{figures + "]"};
+    }
+    if (!found) {
+      return listing;
+    }
+    if (rows.Integer(0) != current) {
+      current = rows.Integer(0);
+      figures = "[";
+      listing.rows.push_back({rows.Text(1), rows.Text(2), rows.Text(3), Datum()});
+    }
+    if (!rows.IsNull(4)) {
+      AppendFigure(figures, rows);
+    }
+  }
+}
+
+Result<Listing> ReadShards(Database& database, int64_t job, bool ended) {
+  CALDERA_TRY(Statement rows,
+              database.Prepare("SELECT cluster, epoch, child, min_available, tasks, requests, "
+                               "intent, placed, since, until FROM shards "
+                               "WHERE job = ?1 AND (?2 OR until IS NULL) ORDER BY id"));
+  rows.Start(job, ended);
+  return ReadListing(rows, {{"cluster"},
+                            {"epoch", ColumnType::kInteger},
+                            {"child"},
+                            {"minAvailable", ColumnType::kInteger},
+                            {"tasks", ColumnType::kJson},
+                            {"requests", ColumnType::kAmounts},
+                            {"intent", ColumnType::kInteger},
+                            {"placed", ColumnType::kTime},
+                            {"since", ColumnType::kTime},
+                            {"until", ColumnType::kTime}});
+}
+
+Result<Listing> ReadVerdicts(Database& database, int64_t job) {
+  CALDERA_TRY(Statement rows,
+              database.Prepare("SELECT verdict, since, until, message FROM verdicts "
+                               "WHERE job = ?1 UNION ALL SELECT verdict, since, NULL, message "
+                               "FROM jobs WHERE id = ?1 AND verdict <> '' ORDER BY since, until"));
+  rows.Start(job);
+  return ReadListing(
+      rows, {{"verdict"}, {"since", ColumnType::kTime}, {"until", ColumnType::kTime}, {"message"}});
+}
+
+}  // namespace
+
+Result<int64_t> FindJobRow(const LedgerReader& reader, const std::string& name) {
+  CALDERA_TRY(const NameParts parts, ParseName(name));
+  CALDERA_TRY(Statement rows,
+              reader.database().Prepare(
+                  "SELECT id, namespace, gone IS NULL, kind FROM jobs WHERE name = ?1 AND "
+                  "(?2 = '' OR namespace = ?2) AND (?3 = '' OR kind = ?3) "
+                  "ORDER BY gone IS NULL DESC, kind = 'Job' DESC, id DESC"));
+  rows.Start(parts.name, parts.ns, parts.kind);
+  int64_t best = 0;
+  bool best_there = false;
+  std::string best_namespace;
+  std::string others;
+  while (true) {
+    CALDERA_TRY(const bool found, rows.Step());
+    if (!found) {
+      break;
+    }
+    if (best == 0) {
+      best = rows.Integer(0);
+      best_namespace = rows.Text(1);
+      best_there = rows.Integer(2) != 0;
+    } else if (rows.TextView(1) != best_namespace && (rows.Integer(2) != 0) == best_there) {
+      others += ", " + rows.Text(1) + "/" + parts.name;
+    }
+  }
+  if (best == 0) {
+    return Fail(ErrorCode::kNotFound, "the ledger has no job `" + name + "`");
+  }
+  if (!others.empty()) {
+    return Fail(ErrorCode::kInvalid, "there are several jobs `" + name + "`: " + best_namespace +
+                                         "/" + parts.name + others + "; say which");
+  }
+  return best;
+}
+
+Result<Listing> ListIntents(const LedgerReader& reader, const HistoryFilter& filter) {
+  CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(reader.database()));
+  NameParts parts;
+  if (!filter.job.empty()) {
+    // All jobs of that name: history is also of those that are gone.
+    CALDERA_CHECK(FindJobRow(reader, filter.job));
+    CALDERA_TRY(parts, ParseName(filter.job));
+  }
+  CALDERA_TRY(Statement rows,
+              reader.database().Prepare(
+                  std::string("SELECT * FROM (") + kIntentRows +
+                  "WHERE (?1 = '' OR j.name = ?1) AND (?2 = '' OR j.namespace = ?2) AND "
+                  "(?3 = '' OR i.queue = ?3) AND (?5 = '' OR j.kind = ?5) "
+                  "ORDER BY i.number DESC LIMIT ?4) ORDER BY number"));
+  rows.Start(parts.name, parts.ns, filter.queue, filter.limit == 0 ? -1 : filter.limit, parts.kind);
+  return ReadListing(rows, IntentColumns());
+}
+
+Result<Listing> ListCycles(const LedgerReader& reader, int64_t limit) {
+  CALDERA_TRY(Statement rows,
+              reader.database().Prepare(
+                  "SELECT * FROM (SELECT cycle, time, change_count, action_count, first_intent, "
+                  "digest FROM journal ORDER BY cycle DESC LIMIT ?1) ORDER BY cycle"));
+  rows.Start(limit == 0 ? -1 : limit);
+  return ReadListing(rows, {{"cycle", ColumnType::kInteger},
+                            {"time", ColumnType::kTime},
+                            {"changes", ColumnType::kInteger},
+                            {"actions", ColumnType::kInteger},
+                            {"firstIntent", ColumnType::kInteger},
+                            {"digest"}});
+}
+
+Result<JobAnswer> DescribeJob(const LedgerReader& reader, const std::string& name) {
+  Database& database = reader.database();
+  CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(database));
+  CALDERA_TRY(const int64_t id, FindJobRow(reader, name));
+  JobAnswer answer;
+  CALDERA_TRY(
+      Statement job,
+      database.Prepare("SELECT namespace || '/' || name, kind, uid, queue, priority_class, "
+                       "priority, min_available, state, verdict, since, nullif(created, 0), "
+                       "placed, finished, gone, checkpoint, message "
+                       "FROM jobs WHERE id = ?1"));
+  job.Start(id);
+  CALDERA_TRY(answer.job, ReadListing(job, {{"job"},
+                                            {"kind"},
+                                            {"uid"},
+                                            {"queue"},
+                                            {"priorityClass"},
+                                            {"priority", ColumnType::kInteger},
+                                            {"minAvailable", ColumnType::kInteger},
+                                            {"state"},
+                                            {"verdict"},
+                                            {"since", ColumnType::kTime},
+                                            {"created", ColumnType::kTime},
+                                            {"placed", ColumnType::kTime},
+                                            {"finished", ColumnType::kTime},
+                                            {"gone", ColumnType::kTime},
+                                            {"checkpoint"},
+                                            {"message"}}));
+  CALDERA_TRY(answer.shards, ReadShards(database, id, true));
+  CALDERA_TRY(Statement intents,
+              database.Prepare(std::string(kIntentRows) + "WHERE i.job = ?1 ORDER BY i.number"));
+  intents.Start(id);
+  CALDERA_TRY(answer.intents, ReadListing(intents, IntentColumns()));
+  CALDERA_TRY(answer.verdicts, ReadVerdicts(database, id));
+  return answer;
+}
+
+Result<Explanation> ExplainJob(const LedgerReader& reader, const std::string& name) {
+  Database& database = reader.database();
+  CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(database));
+  CALDERA_TRY(const int64_t id, FindJobRow(reader, name));
+  Explanation answer;
+  CALDERA_TRY(Statement job,
+              database.Prepare("SELECT namespace || '/' || name, kind, queue, state, verdict, "
+                               "since, message FROM jobs WHERE id = ?1"));
+  job.Start(id);
+  CALDERA_TRY(answer.job, ReadListing(job, {{"job"},
+                                            {"kind"},
+                                            {"queue"},
+                                            {"state"},
+                                            {"verdict"},
+                                            {"since", ColumnType::kTime},
+                                            {"message"}}));
+  CALDERA_TRY(answer.figures, ReadFigures(database, id));
+  CALDERA_TRY(answer.clusters, ReadClusters(database, id));
+  CALDERA_TRY(answer.shards, ReadShards(database, id, false));
+  CALDERA_TRY(Statement reason,
+              database.Prepare("SELECT reason FROM intents WHERE job = ?1 AND closed IS NULL "
+                               "ORDER BY number DESC LIMIT 1"));
+  reason.Start(id);
+  CALDERA_TRY(const bool found, reason.Step());
+  answer.reason = found ? reason.Text(0) : "";
+  return answer;
+}
+
+}  // namespace caldera
