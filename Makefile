@@ -33,8 +33,8 @@ test: ## Build and run every test (a few minutes on two cores)
 check: format-check lint test asan ## All that must be clean before a change lands
 
 bench: build ## Plan 20,000 jobs from YAML: time, memory, share of parsing (build/bench.json)
-	@cmake --build --preset release --target bench_generate
-	@test/bench/bench.sh build/release build/bench.json
+	@cmake --build --preset release --target bench_generate --target bench_run
+	@test/bench/bench.sh $(BENCH_ARGS) build/release build/bench.json
 
 fuzz: ## Fuzz each target for FUZZ_SECONDS (60)
 	@.ci/deps
