@@ -5,7 +5,6 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <exception>
@@ -84,13 +83,12 @@ class JsonEvents {
     const size_t start = text_.find_first_not_of(" \t\r\n,:", offset_);
     MoveTo(start == std::string_view::npos ? offset_ : start);
     const Mark mark{line_, static_cast<uint32_t>(offset_ - line_start_ + 1)};
-    // RapidJSON tells of a bracket before it takes it.
-    MoveTo(std::max(stream_.Tell(), offset_ + 1));
+    MoveTo(stream_.Tell());
     return mark;
   }
 
   void MoveTo(size_t offset) {
-    for (; offset_ < std::min(offset, text_.size()); ++offset_) {
+    for (; offset_ < offset; ++offset_) {
       if (text_[offset_] == '\n') {
         ++line_;
         line_start_ = offset_ + 1;
@@ -112,9 +110,17 @@ bool SkipBlanks(rapidjson::MemoryStream& stream, size_t size) {
   return stream.Tell() < size;
 }
 
-void ReadDocuments(std::string_view text, const std::string& file, const DocumentVisitor& visit,
-                   ReadReport& report) {
-  DocumentEmitter emitter(file, visit, report);
+Issue IssueAt(std::string_view text, const std::string& file, size_t offset) {
+  Issue issue;
+  issue.file = file;
+  issue.mark = MarkOf(text, offset);
+  issue.value = LineAt(text, offset);
+  return issue;
+}
+
+// Parses value after value and hands each to `take`, which says whether to go on.
+template <typename Take>
+void ParseValues(std::string_view text, const std::string& file, ReadReport& report, Take take) {
   TreeBuilder builder(file, report);
   rapidjson::MemoryStream stream(text.data(), text.size());
   JsonEvents events(text, stream, builder);
@@ -126,15 +132,35 @@ void ReadDocuments(std::string_view text, const std::string& file, const Documen
       return;
     }
     if (result.IsError()) {
-      const size_t at = result.Offset();
-      report.Refuse(
-          InputIssue(file, MarkOf(text, at), "", LineAt(text, at),
-                     std::string("not valid JSON: ") + rapidjson::GetParseError_En(result.Code())));
+      Issue issue = IssueAt(text, file, result.Offset());
+      issue.message = std::string("not valid JSON: ") + rapidjson::GetParseError_En(result.Code());
+      report.Refuse(std::move(issue));
       return;
     }
     if (!builder.refused()) {
-      emitter.Emit(builder.TakeRoot());
+      take(builder.TakeRoot());
     }
+  }
+}
+
+// What both entries share: the text is checked first, and faults in the use of RapidJSON end here.
+template <typename Take>
+void ReadValues(std::string_view text, const std::string& file, ReadReport& report, Take take) {
+  text = WithoutBom(text);
+  if (const auto fault = FindTextFault(text)) {
+    Issue issue = IssueAt(text, file, fault->offset);
+    issue.value = fault->value;
+    issue.message = fault->message;
+    report.Refuse(std::move(issue));
+    return;
+  }
+  try {
+    ParseValues(text, file, report, take);
+  } catch (const std::logic_error& error) {
+    Issue issue;
+    issue.file = file;
+    issue.message = std::string("cannot be read: ") + error.what();
+    report.Refuse(std::move(issue));
   }
 }
 
@@ -142,16 +168,27 @@ void ReadDocuments(std::string_view text, const std::string& file, const Documen
 
 void ReadJson(std::string_view text, const std::string& file, const DocumentVisitor& visit,
               ReadReport& report) {
-  text = WithoutBom(text);
-  if (const auto fault = FindTextFault(text)) {
-    report.Refuse(InputIssue(file, MarkOf(text, fault->offset), "", fault->value, fault->message));
-    return;
+  DocumentEmitter emitter(file, visit, report);
+  ReadValues(text, file, report, [&emitter](Value root) { emitter.Emit(std::move(root)); });
+}
+
+Result<Value> ParseJson(std::string_view text) {
+  ReadReport report;
+  Value first;
+  int count = 0;
+  ReadValues(text, "", report, [&](Value root) {
+    first = std::move(root);
+    ++count;
+  });
+  if (!report.errors.empty()) {
+    const Issue& issue = report.errors.front();
+    return Fail(ErrorCode::kInvalid, "line " + std::to_string(issue.mark.line) + ", column " +
+                                         std::to_string(issue.mark.column) + ": " + issue.message);
   }
-  try {
-    ReadDocuments(text, file, visit, report);
-  } catch (const std::logic_error& error) {
-    report.Refuse(InputIssue(file, {}, "", "", std::string("cannot be read: ") + error.what()));
+  if (count != 1) {
+    return Fail(ErrorCode::kInvalid, "expected one JSON value, found " + std::to_string(count));
   }
+  return first;
 }
 
 }  // namespace caldera

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "controller/kube/reading.h"
+#include "federation/result.h"
 
 namespace caldera {
 
@@ -14,5 +15,9 @@ namespace caldera {
 /// goes to `report` with line, column, field and what would be right; a syntax error ends reading.
 void ReadJson(std::string_view text, const std::string& file, const DocumentVisitor& visit,
               ReadReport& report);
+
+/// One JSON value, as an API server answers: nothing may follow it, and a list stays a list.
+/// Error: kInvalid with line, column and what is wrong.
+Result<Value> ParseJson(std::string_view text);
 
 }  // namespace caldera
