@@ -1,0 +1,137 @@
+#include "federation/feasibility.h"
+
+#include <algorithm>
+
+namespace caldera {
+
+namespace {
+
+constexpr std::string_view kJobApi = "batch.volcano.sh/v1alpha1/Job";
+
+bool ServesJobs(const Cluster& cluster) {
+  return !cluster.apis_known ||
+         std::find(cluster.apis.begin(), cluster.apis.end(), kJobApi) != cluster.apis.end();
+}
+
+bool Named(const Cluster& cluster, const ClusterConstraint& constraint) {
+  return constraint.names.empty() || std::find(constraint.names.begin(), constraint.names.end(),
+                                               cluster.name) != constraint.names.end();
+}
+
+bool Selected(const Cluster& cluster, const ClusterConstraint& constraint) {
+  return std::all_of(constraint.selector.begin(), constraint.selector.end(),
+                     [&](const LabelRequirement& r) { return Matches(r, cluster.labels); });
+}
+
+const Taint* FirstUntolerated(const Cluster& cluster, const ClusterConstraint& constraint) {
+  const auto it =
+      std::find_if(cluster.taints.begin(), cluster.taints.end(),
+                   [&](const Taint& taint) { return !Tolerates(constraint.tolerations, {taint}); });
+  return it == cluster.taints.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+bool IsAllowed(const ClusterView& cluster, const ClusterConstraint& constraint) {
+  const Cluster& object = cluster.object();
+  return Named(object, constraint) && Selected(object, constraint) && ServesJobs(object) &&
+         Tolerates(constraint.tolerations, object.taints);
+}
+
+bool IsAdmitted(const ClusterView& cluster, const ClusterConstraint& constraint) {
+  return cluster.Offers() && IsAllowed(cluster, constraint);
+}
+
+Reason Admits(const ClusterView& cluster, const ClusterConstraint& constraint) {
+  const Cluster& object = cluster.object();
+  if (!Named(object, constraint)) {
+    return {Verdict::kNoClusterMatches, "the job's clusters annotation does not name it", {}};
+  }
+  if (!Selected(object, constraint)) {
+    return {Verdict::kNoClusterMatches, "the job's cluster-selector does not match its labels", {}};
+  }
+  if (!ServesJobs(object)) {
+    return {Verdict::kNoClusterMatches, "it does not serve " + std::string(kJobApi), {}};
+  }
+  if (const Taint* taint = FirstUntolerated(object, constraint); taint != nullptr) {
+    return {Verdict::kNoClusterMatches,
+            "the job's cluster-tolerations do not tolerate its taint " + taint->key +
+                (taint->value.empty() ? "" : "=" + taint->value) + ":" + taint->effect,
+            {}};
+  }
+  if (object.deleting) {
+    return {Verdict::kClusterNotReady, "it is being deleted", {}};
+  }
+  if (!object.ready) {
+    return {Verdict::kClusterNotReady, "it is not Ready", {}};
+  }
+  return {};
+}
+
+bool FitsNow(const ClusterView& cluster, const Shape& shape, const ShapeFacts& facts) {
+  if (!facts.total.FitsIn(cluster.free)) {
+    return false;
+  }
+  if (!cluster.nodes.has_value()) {
+    return true;
+  }
+  NodePool nodes = *cluster.nodes;
+  return nodes.Pack(GangOf(shape, facts));
+}
+
+bool FitsEmpty(const State& state, const ClusterView& cluster, ShapeIndex shape) {
+  const ShapeFacts& facts = state.facts(shape);
+  if (!facts.total.FitsIn(cluster.allocatable)) {
+    return false;
+  }
+  if (!cluster.nodes.has_value()) {
+    return true;
+  }
+  NodePool nodes(state, *cluster.entry);
+  return nodes.Pack(GangOf(state.shape(shape), facts));
+}
+
+Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape) {
+  const ShapeFacts& facts = state.facts(shape);
+  Reason reason{Verdict::kInsufficientResources, "", {}};
+  for (const ResourceIndex r : facts.requested) {
+    const int64_t requested = facts.total[r];
+    if (requested > cluster.free[r]) {
+      const int64_t all = cluster.Offers() ? cluster.allocatable[r] : 0;
+      const std::string& name = state.resources().Name(r);
+      reason.figures.push_back(
+          {"Cluster/" + cluster.name(), name, requested, SaturatingSub(all, cluster.free[r]), all});
+      if (reason.message.empty()) {
+        reason.message = FormatAmount(name, requested) + " " + name + " asked, " +
+                         FormatAmount(name, cluster.free[r]) + " of " + FormatAmount(name, all) +
+                         " free" + (requested > all ? ": larger than the cluster" : "");
+      }
+    }
+  }
+  if (!reason.figures.empty()) {
+    return reason;
+  }
+  if (FitsNow(cluster, state.shape(shape), facts)) {
+    return {};
+  }
+  NodePool nodes = *cluster.nodes;
+  for (const NodePool::Task& task : GangOf(state.shape(shape), facts)) {
+    const int64_t slots = nodes.PackSome(task);
+    if (slots < task.replicas) {
+      reason.figures.push_back(
+          {"Cluster/" + cluster.name(), "", task.replicas - slots, slots, slots});
+    }
+  }
+  const int64_t pods = facts.total[state.resources().Find("pods")];
+  reason.message = "its nodes do not take all " + std::to_string(pods) + " pods node by node";
+  return reason;
+}
+
+bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape) {
+  return std::any_of(clusters.begin(), clusters.end(), [&](const ClusterView& cluster) {
+    return !cluster.lost && IsAllowed(cluster, state.shape(shape).clusters) &&
+           FitsEmpty(state, cluster, shape);
+  });
+}
+
+}  // namespace caldera

@@ -1,0 +1,32 @@
+// Which clusters can hold what. A shape against a cluster: may it go there at all, would it ever
+// fit, does it fit now; with the reason where it does not. Nothing here knows queues or tenants.
+#pragma once
+
+#include <vector>
+
+#include "federation/capacity.h"
+#include "federation/reason.h"
+#include "federation/state.h"
+
+namespace caldera {
+
+/// kNone, or why this cluster is none for such jobs whatever is free: NoClusterMatches (names,
+/// selector, taints, API), ClusterNotReady.
+Reason Admits(const ClusterView& cluster, const ClusterConstraint& constraint);
+/// Admits() without words.
+bool IsAdmitted(const ClusterView& cluster, const ClusterConstraint& constraint);
+/// Of that, the part that does not pass by itself: false where only Ready is in the way.
+bool IsAllowed(const ClusterView& cluster, const ClusterConstraint& constraint);
+
+/// The whole gang fits into what is free now: the summary's sums, and node by node where nodes are
+/// given.
+bool FitsNow(const ClusterView& cluster, const Shape& shape, const ShapeFacts& facts);
+/// It would fit if the cluster were empty.
+bool FitsEmpty(const State& state, const ClusterView& cluster, ShapeIndex shape);
+/// kNone where FitsNow, else InsufficientResources with the figures that are short.
+Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape);
+
+/// Some cluster that is not lost allows it and could hold it when empty.
+bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape);
+
+}  // namespace caldera

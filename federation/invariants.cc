@@ -1,0 +1,145 @@
+#include "federation/invariants.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "federation/invariants_limits.h"
+#include "federation/node_pool.h"
+
+namespace caldera {
+
+namespace {
+
+/// Holds every rule against one plan, action by action.
+class Checker {
+ public:
+  explicit Checker(const State& state) : state_(state), limits_(state) {}
+
+  std::vector<std::string> Run(const Plan& plan) {
+    for (size_t k = 0; k < plan.actions.size(); ++k) {
+      const Action& action = plan.actions[k];
+      subject_ = action.job.ToString();
+      Expect(action.rank == static_cast<int32_t>(k) + 1, "its rank is not its position");
+      Expect(action.action == ActionKind::kPlace, "only Place is decided");
+      CheckAction(action);
+    }
+    subject_ = "the plan";
+    for (const std::string& broken : limits_.Reserved()) {
+      Expect(false, broken);
+    }
+    return std::move(broken_);
+  }
+
+ private:
+  void Expect(bool holds, const std::string& rule) {
+    if (!holds) {
+      broken_.push_back(subject_ + ": " + rule);
+    }
+  }
+
+  void CheckAction(const Action& action) {
+    const auto it = state_.jobs().find({action.job, action.kind});
+    if (it == state_.jobs().end() || state_.job(it->second).uid != action.uid) {
+      Expect(false, "there is no such job");
+      return;
+    }
+    const JobEntry& job = state_.job(it->second);
+    Expect(placed_.insert(it->second).second, "it is placed twice");
+    CheckCandidate(job);
+    CheckQueue(job);
+    CheckSums(job, action);
+    for (const Shard& shard : action.shards) {
+      if (CheckCluster(state_.spec(job).clusters, shard)) {
+        for (const std::string& broken : limits_.Charge(job, shard)) {
+          Expect(false, broken);
+        }
+      }
+    }
+  }
+
+  void CheckCandidate(const JobEntry& job) {
+    const JobSpec& spec = state_.spec(job);
+    Expect(!job.terminal && !job.charge.has_value(), "it is not pending");
+    Expect(!job.hold && !job.suspended && !job.claimed_elsewhere, "it is held back");
+    Expect(job.missing_references.empty(), "it refers to what is not there");
+    Expect(spec.kind == JobKind::kJob, "HyperJobs are not placed");
+    const auto tenant = state_.tenants().find(job.key.ns);
+    const auto& ns = state_.tenant(tenant->second).object;
+    Expect(!ns.has_value() || !ns->skip_auto_propagation, "its namespace is not propagated");
+    if (!spec.priority_class.empty() && spec.priority_class.rfind("system-", 0) != 0) {
+      const auto priority = state_.priorities().find(spec.priority_class);
+      Expect(state_.priority(priority->second).object.has_value(),
+             "its PriorityClass is not there");
+    }
+  }
+
+  void CheckQueue(const JobEntry& job) {
+    const std::vector<QueueIndex>& chain = limits_.Chain(job.queue);
+    Expect(!chain.empty(), "its queue does not lead to the root");
+    Expect(limits_.IsLeaf(job.queue), "its queue is no leaf");
+    for (const QueueIndex queue : chain) {
+      Expect(state_.queue(queue).object->state == QueueState::kOpen,
+             "queue " + state_.queue(queue).name + " is not Open");
+    }
+  }
+
+  void CheckSums(const JobEntry& job, const Action& action) {
+    const JobSpec& spec = state_.spec(job);
+    std::map<std::string, int64_t> granted;
+    for (const Shard& shard : action.shards) {
+      Expect(shard.epoch > job.last_epoch, "its epoch is not a new one");
+      ResourceList requests;
+      for (const TaskGrant& grant : shard.tasks) {
+        granted[grant.name] += grant.replicas;
+        for (const Task& task : spec.tasks) {
+          if (task.name == grant.name) {
+            AddTo(requests, Times(task.request, grant.replicas));
+          }
+        }
+      }
+      std::erase_if(requests, [](const auto& entry) { return entry.second == 0; });
+      Expect(requests == shard.requests, "its requests are not those of its pods");
+    }
+    for (const Task& task : spec.tasks) {
+      Expect(granted[task.name] == task.replicas,
+             "the replicas of " + task.name + " do not add up");
+    }
+  }
+
+  bool CheckCluster(const ClusterConstraint& wanted, const Shard& shard) {
+    const std::string& name = shard.cluster;
+    const auto it = state_.clusters().find(name);
+    if (it == state_.clusters().end() || !state_.cluster(it->second).object.has_value()) {
+      Expect(false, "there is no cluster " + name);
+      return false;
+    }
+    const Cluster& cluster = *state_.cluster(it->second).object;
+    Expect(cluster.ready && !cluster.deleting, "cluster " + name + " is not Ready");
+    Expect(wanted.names.empty() ||
+               std::find(wanted.names.begin(), wanted.names.end(), name) != wanted.names.end(),
+           "it does not name cluster " + name);
+    for (const LabelRequirement& requirement : wanted.selector) {
+      Expect(Matches(requirement, cluster.labels), "it does not select cluster " + name);
+    }
+    Expect(Tolerates(wanted.tolerations, cluster.taints), "cluster " + name + " is tainted");
+    return true;
+  }
+
+  const State& state_;
+  LimitCheck limits_;
+  std::string subject_;
+  std::set<JobIndex> placed_;
+  std::vector<std::string> broken_;
+};
+
+}  // namespace
+
+std::vector<std::string> CheckPlan(const State& state, const Plan& plan) {
+  if (plan.actions.empty()) {
+    return {};
+  }
+  return Checker(state).Run(plan);
+}
+
+}  // namespace caldera

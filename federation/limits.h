@@ -1,0 +1,81 @@
+// What is never exceeded: a tenant's quotas, overall and per cluster, the capability of each queue
+// on the chain to the root; and what is never taken: room that other queues' guarantees reserve,
+// used or not. Built from a State, then kept up to date by Commit within one round. In a round,
+// limits only get tighter: what is refused once stays refused.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "federation/capacity.h"
+#include "federation/queue_tree.h"
+#include "federation/reason.h"
+#include "federation/shares.h"
+#include "federation/state.h"
+
+namespace caldera {
+
+/// The first limit that a job would pass, as numbers; Limits::Explain puts it into words.
+struct Block {
+  Verdict verdict = Verdict::kNone;  ///< TenantQuota, QueueCapability or FairShare.
+  QueueIndex queue = kNoIndex;       ///< The queue whose limit it is; not for TenantQuota.
+  TenantIndex tenant = kNoIndex;     ///< For TenantQuota.
+  ClusterIndex cluster = kNoIndex;   ///< For a static assignment.
+  ResourceIndex resource = 0;
+  int64_t requested = 0;
+  int64_t used = 0;
+  int64_t limit = 0;
+};
+
+class Limits {
+ public:
+  /// Borrows all of them. `shares` are the ones that ShareOut made.
+  Limits(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
+         const ResourceVector& total);
+
+  /// The first limit in the way of such a job anywhere: quota, capability, then guarantees.
+  [[nodiscard]] std::optional<Block> Check(QueueIndex queue, TenantIndex tenant,
+                                           const ShapeFacts& facts) const;
+  /// The tenant's static assignment in one cluster.
+  [[nodiscard]] std::optional<Block> CheckCluster(TenantIndex tenant, ClusterIndex cluster,
+                                                  const ShapeFacts& facts) const;
+  /// Quota and capability as if nothing were held: false for a job that can never go.
+  [[nodiscard]] static bool FitsAlone(const State& state, const QueueTree& tree,
+                                      const JobClass& job_class);
+
+  void Commit(QueueIndex queue, TenantIndex tenant, ClusterIndex cluster, const ShapeFacts& facts);
+
+  [[nodiscard]] Reason Explain(const Block& block) const;
+
+ private:
+  struct Tenant {
+    ResourceLimits quota;
+    ResourceVector charged;
+    std::map<ClusterIndex, ResourceLimits> quota_in;
+    std::map<ClusterIndex, ResourceVector> charged_in;
+  };
+  /// What a queue reserves: its guarantee or what it holds, whichever is more, level by level.
+  struct Hold {
+    ResourceVector own;    ///< What its own jobs hold.
+    ResourceVector below;  ///< Sum of the children's holds.
+    ResourceVector hold;
+  };
+
+  [[nodiscard]] std::optional<Block> CheckQuota(TenantIndex tenant, const ShapeFacts& facts) const;
+  [[nodiscard]] std::optional<Block> CheckCapability(QueueIndex queue,
+                                                     const ShapeFacts& facts) const;
+  [[nodiscard]] std::optional<Block> CheckGuarantees(QueueIndex queue,
+                                                     const ShapeFacts& facts) const;
+  void RaiseHold(QueueIndex queue, ResourceIndex r, int64_t amount);
+
+  const State& state_;
+  const QueueTree& tree_;
+  const std::vector<QueueShare>& shares_;
+  const ResourceVector& total_;
+  std::vector<Tenant> tenants_;          ///< By TenantIndex.
+  std::vector<ResourceVector> charged_;  ///< By QueueIndex, descendants in it.
+  std::vector<Hold> holds_;              ///< By QueueIndex.
+};
+
+}  // namespace caldera

@@ -1,0 +1,213 @@
+#include "federation/node_pool.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+
+#include "federation/amounts.h"
+#include "federation/share.h"
+
+namespace caldera {
+
+namespace {
+
+std::optional<int64_t> Integer(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+bool Covers(const Toleration& toleration, const Taint& taint) {
+  if (!toleration.effect.empty() && toleration.effect != taint.effect) {
+    return false;
+  }
+  if (toleration.key.empty()) {
+    return toleration.op == "Exists";
+  }
+  if (toleration.key != taint.key) {
+    return false;
+  }
+  return toleration.op == "Exists" || toleration.value == taint.value;
+}
+
+bool KeepsOut(const Taint& taint) {
+  return taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+}
+
+bool TermMatches(const NodeConstraint::Term& term, const Node& node, const Labels& fields) {
+  // A term that says nothing matches nothing.
+  return (!term.expressions.empty() || !term.fields.empty()) &&
+         std::all_of(term.expressions.begin(), term.expressions.end(),
+                     [&](const auto& e) { return Matches(e, node.labels); }) &&
+         std::all_of(term.fields.begin(), term.fields.end(),
+                     [&](const auto& e) { return Matches(e, fields); });
+}
+
+}  // namespace
+
+bool Matches(const LabelRequirement& requirement, const Labels& labels) {
+  const auto it = labels.find(requirement.key);
+  const bool there = it != labels.end();
+  const auto& values = requirement.values;
+  if (requirement.op == "Exists") {
+    return there;
+  }
+  if (requirement.op == "DoesNotExist") {
+    return !there;
+  }
+  if (requirement.op == "NotIn") {
+    return !there || std::find(values.begin(), values.end(), it->second) == values.end();
+  }
+  if (requirement.op == "Gt" || requirement.op == "Lt") {
+    if (!there || values.size() != 1) {
+      return false;
+    }
+    const auto have = Integer(it->second);
+    const auto want = Integer(values.front());
+    return have && want && (requirement.op == "Gt" ? *have > *want : *have < *want);
+  }
+  return requirement.op == "In" && there &&
+         std::find(values.begin(), values.end(), it->second) != values.end();
+}
+
+bool Tolerates(const std::vector<Toleration>& tolerations, const std::vector<Taint>& taints) {
+  return std::all_of(taints.begin(), taints.end(), [&](const Taint& taint) {
+    return !KeepsOut(taint) || std::any_of(tolerations.begin(), tolerations.end(),
+                                           [&](const Toleration& t) { return Covers(t, taint); });
+  });
+}
+
+bool NodeTakes(const Node& node, const NodeConstraint& constraint) {
+  if (node.unschedulable || !node.ready || !Tolerates(constraint.tolerations, node.taints)) {
+    return false;
+  }
+  for (const auto& [key, value] : constraint.selector) {
+    const auto it = node.labels.find(key);
+    if (it == node.labels.end() || it->second != value) {
+      return false;
+    }
+  }
+  const Labels fields{{"metadata.name", node.name}};
+  return !constraint.has_affinity ||
+         std::any_of(constraint.terms.begin(), constraint.terms.end(),
+                     [&](const auto& term) { return TermMatches(term, node, fields); });
+}
+
+NodePool::NodePool(const State& state, const ClusterEntry& cluster) {
+  for (const auto& [name, node] : cluster.nodes) {
+    slots_.push_back({&node, CapacityIn(state, node.allocatable)});
+    allocatable_.Add(slots_.back().free);
+  }
+}
+
+void NodePool::Take(const std::string& node, const ResourceVector& amounts) {
+  const auto it =
+      std::lower_bound(slots_.begin(), slots_.end(), node,
+                       [](const Slot& slot, const std::string& n) { return slot.node->name < n; });
+  if (it != slots_.end() && it->node->name == node) {
+    it->free.Subtract(amounts);
+  }
+}
+
+int64_t NodePool::SlotsOn(const Slot& slot, const Task& task) const {
+  int64_t slots = task.replicas;
+  for (ResourceIndex r = 0; r < task.request.size(); ++r) {
+    if (task.request[r] > 0) {
+      slots = std::min(slots, std::max<int64_t>(slot.free[r], 0) / task.request[r]);
+    }
+  }
+  return slots > 0 && NodeTakes(*slot.node, *task.nodes) ? slots : 0;
+}
+
+int64_t NodePool::Slots(const Task& task) const {
+  int64_t slots = 0;
+  for (const Slot& slot : slots_) {
+    slots = std::min(SaturatingAdd(slots, SlotsOn(slot, task)), task.replicas);
+  }
+  return slots;
+}
+
+int64_t NodePool::Size(const ResourceVector& request) const {
+  int64_t size = 0;
+  for (ResourceIndex r = 0; r < request.size(); ++r) {
+    size = std::max(size, Share(request[r], allocatable_[r]));
+  }
+  return size;
+}
+
+int64_t NodePool::Fill(const Task& task, std::vector<Step>& steps) {
+  struct Room {
+    int64_t left = 0;  ///< The largest part of the node that one pod would leave free.
+    size_t slot = 0;
+    int64_t count = 0;
+  };
+  std::vector<Room> rooms;
+  for (size_t s = 0; s < slots_.size(); ++s) {
+    const int64_t count = SlotsOn(slots_[s], task);
+    if (count == 0) {
+      continue;
+    }
+    int64_t left = 0;
+    for (ResourceIndex r = 0; r < task.request.size(); ++r) {
+      if (task.request[r] > 0) {
+        left = std::max(left, Share(slots_[s].free[r] - task.request[r], allocatable_[r]));
+      }
+    }
+    rooms.push_back({left, s, count});
+  }
+  std::sort(rooms.begin(), rooms.end(), [](const Room& a, const Room& b) {
+    return std::pair(a.left, a.slot) < std::pair(b.left, b.slot);
+  });
+  int64_t open = task.replicas;
+  for (const Room& room : rooms) {
+    const int64_t count = std::min(open, room.count);
+    if (count == 0) {
+      break;
+    }
+    slots_[room.slot].free.AddTimes(task.request, -count);
+    steps.push_back({room.slot, &task.request, count});
+    open -= count;
+  }
+  return task.replicas - open;
+}
+
+bool NodePool::Pack(const std::vector<Task>& gang) {
+  std::vector<const Task*> order;
+  order.reserve(gang.size());
+  for (const Task& task : gang) {
+    order.push_back(&task);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const Task* a, const Task* b) {
+    return Size(a->request) > Size(b->request);
+  });
+  std::vector<Step> steps;
+  for (const Task* task : order) {
+    if (Fill(*task, steps) == task->replicas) {
+      continue;
+    }
+    for (const Step& step : steps) {
+      slots_[step.slot].free.AddTimes(*step.request, step.count);
+    }
+    return false;
+  }
+  return true;
+}
+
+int64_t NodePool::PackSome(const Task& task) {
+  std::vector<Step> steps;
+  return Fill(task, steps);
+}
+
+std::vector<NodePool::Task> GangOf(const Shape& shape, const ShapeFacts& facts) {
+  std::vector<NodePool::Task> gang;
+  for (size_t t = 0; t < shape.tasks.size(); ++t) {
+    gang.push_back({&shape.tasks[t].nodes, facts.requests[t], shape.tasks[t].replicas});
+  }
+  return gang;
+}
+
+}  // namespace caldera

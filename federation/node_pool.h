@@ -1,0 +1,67 @@
+// The nodes of one cluster with what is free on each, and how many pods of a gang fit node by node.
+// A gang is packed task by task, the largest request first, each onto the node that it fills best.
+// That is a lower bound: where it finds no room, another packing might. It is the same for a State
+// that is built again as for the placements that led to it, since what is ours and not yet seen
+// bound is packed by the same rule, oldest intent first.
+#pragma once
+
+#include <vector>
+
+#include "federation/state.h"
+
+namespace caldera {
+
+/// Whether a pod of that constraint may be put on the node at all: cordon, Ready, taints, selector,
+/// required affinity.
+bool NodeTakes(const Node& node, const NodeConstraint& constraint);
+
+/// `requirement` of a label selector or an affinity term, against what a node or cluster has.
+bool Matches(const LabelRequirement& requirement, const Labels& labels);
+/// Whether one of `tolerations` covers every taint that keeps pods out.
+bool Tolerates(const std::vector<Toleration>& tolerations, const std::vector<Taint>& taints);
+
+class NodePool {
+ public:
+  /// Nodes with nothing on them.
+  NodePool(const State& state, const ClusterEntry& cluster);
+
+  struct Task {
+    const NodeConstraint* nodes = nullptr;
+    ResourceVector request;
+    int64_t replicas = 0;
+  };
+  /// Takes room for all pods of a gang. False, and nothing is taken, where they do not all fit.
+  bool Pack(const std::vector<Task>& gang);
+  /// Takes room for as many of one task's pods as fit.
+  int64_t PackSome(const Task& task);
+  /// How many such pods fit now, up to task.replicas.
+  [[nodiscard]] int64_t Slots(const Task& task) const;
+  /// Takes what a bound pod uses; a node that is not known is ignored.
+  void Take(const std::string& node, const ResourceVector& amounts);
+
+  [[nodiscard]] const ResourceVector& allocatable() const { return allocatable_; }
+
+ private:
+  struct Slot {
+    const Node* node = nullptr;
+    ResourceVector free;
+  };
+  /// One step of a packing, so that it can be taken back.
+  struct Step {
+    size_t slot = 0;
+    const ResourceVector* request = nullptr;
+    int64_t count = 0;
+  };
+  [[nodiscard]] int64_t SlotsOn(const Slot& slot, const Task& task) const;
+  /// The largest part that `request` asks of one resource of the cluster, as floor(r * 2^32 / all).
+  [[nodiscard]] int64_t Size(const ResourceVector& request) const;
+  int64_t Fill(const Task& task, std::vector<Step>& steps);
+
+  std::vector<Slot> slots_;  ///< By name.
+  ResourceVector allocatable_;
+};
+
+/// The tasks of a shape as a NodePool packs them; borrows the shape.
+std::vector<NodePool::Task> GangOf(const Shape& shape, const ShapeFacts& facts);
+
+}  // namespace caldera

@@ -1,0 +1,249 @@
+#include "federation/order.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "federation/share.h"
+
+namespace caldera {
+
+Contest::Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
+                 const std::vector<Entrant>& entrants)
+    : state_(state),
+      tree_(tree),
+      shares_(shares),
+      pods_(state.resources().Find("pods")),
+      queues_(tree.size()) {
+  for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
+    devices_.push_back(IsDevice(state.resources().Name(r)));
+  }
+  uint32_t rank = 0;
+  for (const auto& [name, i] : state.queues()) {
+    Node& node = queues_[i];
+    node.held = shares[i].held;
+    node.standing.name = rank++;
+    const auto& children = tree.node(i).children;
+    node.winners.assign(2 * std::bit_ceil(children.size()), kNoIndex);
+    for (size_t c = 0; c < children.size(); ++c) {
+      queues_[children[c]].position = c;
+    }
+  }
+  Enter(entrants);
+  const auto& order = tree.TopDown();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    Judge(*it);
+    if (const QueueIndex parent = tree.node(*it).parent; parent != kNoIndex) {
+      Replay(parent, *it);
+    }
+  }
+}
+
+void Contest::Enter(const std::vector<Entrant>& entrants) {
+  std::vector<Entrant> sorted = entrants;
+  const auto key = [&](const Entrant& e) {
+    const JobClass& c = state_.classes()[e.job_class];
+    return std::tuple(c.queue, -int64_t{e.priority}, &state_.tenant(c.tenant).name);
+  };
+  std::sort(sorted.begin(), sorted.end(), [&](const Entrant& a, const Entrant& b) {
+    const auto [queue_a, priority_a, tenant_a] = key(a);
+    const auto [queue_b, priority_b, tenant_b] = key(b);
+    return std::tie(queue_a, priority_a, *tenant_a) < std::tie(queue_b, priority_b, *tenant_b);
+  });
+  for (const Entrant& entrant : sorted) {
+    const JobClass& c = state_.classes()[entrant.job_class];
+    Node& node = queues_[c.queue];
+    if (node.lanes.empty() || node.lanes.back().priority != entrant.priority ||
+        node.lanes.back().tenant != c.tenant) {
+      node.lanes.push_back({entrant.priority, c.tenant, {}});
+      if (const auto it = state_.queue(c.queue).charged_by.find(c.tenant);
+          it != state_.queue(c.queue).charged_by.end()) {
+        node.held_by[c.tenant] = it->second.ToVector();
+      }
+    }
+    PushLine(node.lanes.back(), {entrant.job_class, {}});
+  }
+}
+
+Head Contest::Best() const {
+  const Standing& root = queues_[tree_.root()].standing;
+  if (!root.any) {
+    return {};
+  }
+  const Node& leaf = queues_[root.leaf];
+  const Line& line = leaf.lanes[leaf.standing.lane].lines.front();
+  Head head{line.job_class, Item(line).job, true};
+  for (QueueIndex n = root.leaf; n != tree_.root(); n = tree_.node(n).parent) {
+    head.within = head.within && queues_[n].standing.within;
+  }
+  return head;
+}
+
+void Contest::Took() {
+  const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
+  Lane& lane = queues_[leaf].lanes[queues_[leaf].standing.lane];
+  Line line = lane.lines.front();
+  const ShapeFacts& facts = Facts(line);
+  for (QueueIndex n = leaf; n != kNoIndex; n = tree_.node(n).parent) {
+    queues_[n].held.Add(facts.total);
+  }
+  queues_[leaf].held_by[lane.tenant].Add(facts.total);
+  PopLine(lane);
+  const ClassFifo& waiting = state_.classes()[line.job_class].waiting;
+  line.at = waiting.Next(line.at);
+  if (!waiting.AtEnd(line.at)) {
+    PushLine(lane, line);
+  }
+  Settle(leaf);
+}
+
+void Contest::Drop() {
+  const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
+  Node& node = queues_[leaf];
+  if (tree_.node(leaf).object().dequeue_strategy == DequeueStrategy::kFifo) {
+    node.lanes.clear();
+    node.first_lane = 0;
+  } else {
+    PopLine(node.lanes[node.standing.lane]);
+  }
+  Settle(leaf);
+}
+
+/// What changed at `i` is judged anew from there to the root.
+void Contest::Settle(QueueIndex i) {
+  for (QueueIndex n = i; n != kNoIndex; n = tree_.node(n).parent) {
+    Judge(n);
+    if (const QueueIndex parent = tree_.node(n).parent; parent != kNoIndex) {
+      Replay(parent, n);
+    }
+  }
+}
+
+void Contest::Judge(QueueIndex i) {
+  Node& node = queues_[i];
+  Standing& standing = node.standing;
+  if (tree_.node(i).children.empty()) {
+    PickLane(i);
+    standing.leaf = i;
+  } else {
+    const QueueIndex winner = node.winners[1];
+    standing.any = winner != kNoIndex;
+    standing.leaf = standing.any ? queues_[winner].standing.leaf : kNoIndex;
+  }
+  if (!standing.any) {
+    return;
+  }
+  const Node& leaf = queues_[standing.leaf];
+  const ShapeFacts& facts = Facts(leaf.lanes[leaf.standing.lane].lines.front());
+  standing.within = Within(i, facts);
+  standing.priority = tree_.node(i).object().priority;
+  standing.creation = tree_.node(i).object().creation;
+  standing.share = 0;
+  for (const ResourceIndex r : facts.requested) {
+    if (r != pods_) {
+      standing.share = std::max(standing.share, Share(node.held[r], shares_[i].deserved[r]));
+    }
+  }
+}
+
+bool Contest::Within(QueueIndex i, const ShapeFacts& facts) const {
+  const ResourceVector& held = queues_[i].held;
+  if (held.IsZero()) {
+    return true;
+  }
+  return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
+    const int64_t deserved = devices_[r] ? shares_[i].within[r] : shares_[i].deserved[r];
+    return r == pods_ || SaturatingAdd(held[r], facts.total[r]) <= deserved;
+  });
+}
+
+void Contest::Replay(QueueIndex parent, QueueIndex child) {
+  std::vector<QueueIndex>& winners = queues_[parent].winners;
+  size_t k = winners.size() / 2 + queues_[child].position;
+  winners[k] = queues_[child].standing.any ? child : kNoIndex;
+  if (winners.size() == 2) {
+    return;
+  }
+  for (k /= 2; k >= 1; k /= 2) {
+    winners[k] = Better(winners[2 * k], winners[2 * k + 1]);
+  }
+}
+
+QueueIndex Contest::Better(QueueIndex a, QueueIndex b) const {
+  if (a == kNoIndex || b == kNoIndex) {
+    return a == kNoIndex ? b : a;
+  }
+  const Standing& x = queues_[a].standing;
+  const Standing& y = queues_[b].standing;
+  return std::tie(y.within, y.priority, x.share, x.creation, x.name) <
+                 std::tie(x.within, x.priority, y.share, y.creation, y.name)
+             ? a
+             : b;
+}
+
+void Contest::PickLane(QueueIndex i) {
+  Node& node = queues_[i];
+  while (node.first_lane < node.lanes.size() && node.lanes[node.first_lane].lines.empty()) {
+    ++node.first_lane;
+  }
+  node.standing.any = node.first_lane < node.lanes.size();
+  node.standing.lane = node.first_lane;
+  for (size_t k = node.first_lane + 1; k < node.lanes.size(); ++k) {
+    const Lane& lane = node.lanes[k];
+    if (lane.priority != node.lanes[node.first_lane].priority) {
+      break;
+    }
+    if (!lane.lines.empty() && LaneBefore(node, lane, node.lanes[node.standing.lane])) {
+      node.standing.lane = k;
+    }
+  }
+}
+
+bool Contest::LaneBefore(const Node& node, const Lane& a, const Lane& b) const {
+  const int64_t share_a = TenantShare(node, a);
+  const int64_t share_b = TenantShare(node, b);
+  return share_a != share_b ? share_a < share_b : Older(a.lines.front(), b.lines.front());
+}
+
+int64_t Contest::TenantShare(const Node& node, const Lane& lane) const {
+  const auto held = node.held_by.find(lane.tenant);
+  if (held == node.held_by.end()) {
+    return 0;
+  }
+  int64_t share = 0;
+  const int64_t weight = state_.tenant(lane.tenant).Weight();
+  for (const ResourceIndex r : Facts(lane.lines.front()).requested) {
+    if (r != pods_) {
+      share = std::max(share, Share(held->second[r], node.held[r], weight));
+    }
+  }
+  return share;
+}
+
+bool Contest::Older(const Line& a, const Line& b) const {
+  const JobEntry& x = state_.job(Item(a).job);
+  const JobEntry& y = state_.job(Item(b).job);
+  return std::tie(x.creation, x.uid, x.key) < std::tie(y.creation, y.uid, y.key);
+}
+
+const ClassFifo::Item& Contest::Item(const Line& line) const {
+  return state_.classes()[line.job_class].waiting.At(line.at);
+}
+
+const ShapeFacts& Contest::Facts(const Line& line) const {
+  return state_.facts(state_.classes()[line.job_class].shape);
+}
+
+void Contest::PopLine(Lane& lane) {
+  std::pop_heap(lane.lines.begin(), lane.lines.end(),
+                [this](const Line& a, const Line& b) { return Older(b, a); });
+  lane.lines.pop_back();
+}
+
+void Contest::PushLine(Lane& lane, Line line) {
+  lane.lines.push_back(line);
+  std::push_heap(lane.lines.begin(), lane.lines.end(),
+                 [this](const Line& a, const Line& b) { return Older(b, a); });
+}
+
+}  // namespace caldera

@@ -1,0 +1,110 @@
+// Who is next. At each level of the queue tree the children compete with the best job of each:
+//   1. jobs that stay within what the queue deserves before borrowers (the first job of a queue
+//      that holds nothing counts as within);
+//   2. queue priority, higher first;
+//   3. share, smaller first: the largest of held / deserved over the resources the job asks for;
+//   4. the queue's creation, then its name.
+// Inside a queue: PriorityClass value, higher first; the tenant's part of what the queue holds,
+// divided by the tenant's weight, smaller first; the job's creation, uid, key.
+// `pods` count in neither test. A total order that does not depend on the order of the input.
+//
+// Heads are kept, not searched: a queue keeps its classes in heaps, a parent its children in a
+// tournament, so that one placement costs O(depth x log children), however many jobs wait.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "federation/queue_tree.h"
+#include "federation/shares.h"
+#include "federation/state.h"
+
+namespace caldera {
+
+/// One job of one class, at the head of everything.
+struct Head {
+  ClassIndex job_class = kNoIndex;
+  JobIndex job = kNoIndex;
+  bool within = false;  ///< At every level below the root.
+  [[nodiscard]] bool Any() const { return job != kNoIndex; }
+};
+
+class Contest {
+ public:
+  /// One class that takes part, with the PriorityClass value of its jobs.
+  struct Entrant {
+    ClassIndex job_class = kNoIndex;
+    int32_t priority = 0;
+  };
+  /// Borrows all but the last.
+  Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
+          const std::vector<Entrant>& entrants);
+
+  /// The next job, or none.
+  [[nodiscard]] Head Best() const;
+  /// The best job was placed: its queue and tenant hold more, and the next of its class comes up.
+  void Took();
+  /// The best job's class is out for the round (all its jobs are alike); in a fifo queue, all of
+  /// the queue is.
+  void Drop();
+  /// As Took, for a ranking that places nothing: the order of a fifo queue is kept.
+  [[nodiscard]] const ResourceVector& Held(QueueIndex queue) const { return queues_[queue].held; }
+
+ private:
+  /// Where a class stands: its oldest job not yet taken.
+  struct Line {
+    ClassIndex job_class = kNoIndex;
+    ClassFifo::Cursor at;
+  };
+  /// The classes of one tenant with one priority in one queue, as a heap: oldest job on top.
+  struct Lane {
+    int32_t priority = 0;
+    TenantIndex tenant = kNoIndex;
+    std::vector<Line> lines;
+  };
+  /// How a queue stands against its siblings.
+  struct Standing {
+    bool any = false;
+    bool within = false;
+    int32_t priority = 0;
+    int64_t share = 0;
+    Time creation;
+    uint32_t name = 0;  ///< Rank among all queue names.
+    size_t lane = 0;    ///< In a leaf: where its best job is.
+    QueueIndex leaf = kNoIndex;
+  };
+  struct Node {
+    ResourceVector held;
+    std::map<TenantIndex, ResourceVector> held_by;
+    std::vector<Lane> lanes;          ///< By priority desc, then tenant name; of a leaf.
+    size_t first_lane = 0;            ///< Those before it are empty.
+    std::vector<QueueIndex> winners;  ///< Tournament over the children: winners[1] is the best.
+    size_t position = 0;              ///< Among its siblings.
+    Standing standing;
+  };
+
+  void Enter(const std::vector<Entrant>& entrants);
+  void Settle(QueueIndex i);
+  void Judge(QueueIndex i);
+  void Replay(QueueIndex parent, QueueIndex child);
+  [[nodiscard]] QueueIndex Better(QueueIndex a, QueueIndex b) const;
+  void PickLane(QueueIndex i);
+  [[nodiscard]] bool LaneBefore(const Node& node, const Lane& a, const Lane& b) const;
+  [[nodiscard]] int64_t TenantShare(const Node& node, const Lane& lane) const;
+  [[nodiscard]] bool Older(const Line& a, const Line& b) const;
+  [[nodiscard]] const ClassFifo::Item& Item(const Line& line) const;
+  [[nodiscard]] const ShapeFacts& Facts(const Line& line) const;
+  void PopLine(Lane& lane);
+  void PushLine(Lane& lane, Line line);
+  [[nodiscard]] bool Within(QueueIndex i, const ShapeFacts& facts) const;
+
+  const State& state_;
+  const QueueTree& tree_;
+  const std::vector<QueueShare>& shares_;
+  ResourceIndex pods_ = ResourceCatalog::kNone;
+  std::vector<bool> devices_;  ///< By ResourceIndex.
+  std::vector<Node> queues_;   ///< By QueueIndex.
+};
+
+}  // namespace caldera

@@ -1,0 +1,123 @@
+#include "federation/placement.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "federation/assert.h"
+#include "federation/feasibility.h"
+
+namespace caldera {
+
+Placement::Placement(const State& state, std::vector<ClusterView> clusters)
+    : state_(state),
+      clusters_(std::move(clusters)),
+      versions_(clusters_.size(), 1),
+      options_(state.shape_count()),
+      pods_(state.resources().Find("pods")) {
+  for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
+    devices_.push_back(IsDevice(state.resources().Name(r)));
+  }
+}
+
+bool Placement::Alive(ShapeIndex shape) const {
+  return !options_[shape].known || !options_[shape].open.empty();
+}
+
+std::optional<Site> Placement::Choose(ShapeIndex shape, TenantIndex tenant, const Limits& limits) {
+  Options& options = options_[shape];
+  if (!options.known) {
+    List(shape, options);
+  }
+  Refresh(shape, options);
+  const ShapeFacts& facts = state_.facts(shape);
+  // Node by node is checked last and only for the best: it is what costs.
+  for (;;) {
+    const Option* best = nullptr;
+    size_t rivals = 0;
+    for (const Option& option : options.open) {
+      if (limits.CheckCluster(tenant, clusters_[option.cluster].index, facts).has_value()) {
+        continue;
+      }
+      ++rivals;
+      if (best == nullptr || Before(option, *best)) {
+        best = &option;
+      }
+    }
+    if (best == nullptr) {
+      return std::nullopt;
+    }
+    if (FitsNow(clusters_[best->cluster], state_.shape(shape), facts)) {
+      return Site{best->cluster, best->left, rivals};
+    }
+    options.open.erase(options.open.begin() + (best - options.open.data()));
+  }
+}
+
+void Placement::List(ShapeIndex shape, Options& options) {
+  options.known = true;
+  const ClusterConstraint& constraint = state_.shape(shape).clusters;
+  for (size_t c = 0; c < clusters_.size(); ++c) {
+    if (IsAdmitted(clusters_[c], constraint)) {
+      const auto& names = constraint.names;
+      const auto preference = std::find(names.begin(), names.end(), clusters_[c].name());
+      options.open.push_back({c, static_cast<size_t>(preference - names.begin()), 0, Part()});
+    }
+  }
+}
+
+void Placement::Refresh(ShapeIndex shape, Options& options) {
+  const ShapeFacts& facts = state_.facts(shape);
+  const auto too_small = [&](Option& option) {
+    if (option.version == versions_[option.cluster]) {
+      return false;
+    }
+    const ClusterView& cluster = clusters_[option.cluster];
+    if (!facts.total.FitsIn(cluster.free)) {
+      return true;
+    }
+    option.version = versions_[option.cluster];
+    option.left = Left(cluster, facts);
+    return false;
+  };
+  options.open.erase(std::remove_if(options.open.begin(), options.open.end(), too_small),
+                     options.open.end());
+}
+
+bool Placement::Before(const Option& a, const Option& b) const {
+  if (a.left < b.left || b.left < a.left) {
+    return a.left < b.left;
+  }
+  if (a.preference != b.preference) {
+    return a.preference < b.preference;
+  }
+  // The views are sorted by name.
+  return std::pair(clusters_[a.cluster].object().cost, a.cluster) <
+         std::pair(clusters_[b.cluster].object().cost, b.cluster);
+}
+
+Part Placement::Left(const ClusterView& cluster, const ShapeFacts& facts) const {
+  Part largest{-1, 1, ResourceCatalog::kNone};
+  for (const ResourceIndex r : facts.requested) {
+    if (r == pods_ || (facts.devices && !devices_[r])) {
+      continue;
+    }
+    const Part left{cluster.free[r] - facts.total[r], cluster.allocatable[r], r};
+    if (largest < left) {
+      largest = left;
+    }
+  }
+  return largest.resource == ResourceCatalog::kNone ? Part() : largest;
+}
+
+void Placement::Commit(size_t position, ShapeIndex shape) {
+  ClusterView& cluster = clusters_[position];
+  const ShapeFacts& facts = state_.facts(shape);
+  cluster.free.Subtract(facts.total);
+  if (cluster.nodes.has_value()) {
+    const bool packed = cluster.nodes->Pack(GangOf(state_.shape(shape), facts));
+    CALDERA_ASSERT(packed);
+  }
+  ++versions_[position];
+}
+
+}  // namespace caldera

@@ -1,0 +1,171 @@
+#include "federation/shares.h"
+
+#include <algorithm>
+
+#include "federation/amounts.h"
+#include "federation/entitlement.h"
+
+namespace caldera {
+
+namespace {
+
+/// Charges on clusters that are gone or lost: capacity and shards leave the entitlement together.
+void TakeOffLost(const State& state, const std::vector<ClusterView>& clusters,
+                 std::vector<QueueShare>& shares) {
+  std::vector<bool> counts(state.clusters().size(), false);
+  for (const ClusterView& cluster : clusters) {
+    counts[cluster.index] = !cluster.lost;
+  }
+  for (const auto& [name, index] : state.clusters()) {
+    if (counts[index]) {
+      continue;
+    }
+    for (const JobIndex job : state.cluster(index).jobs) {
+      for (const Shard& shard : state.job(job).charge->shards) {
+        if (shard.cluster == name) {
+          shares[state.job(job).charge_queue].held.Subtract(AmountsIn(state, shard.requests));
+        }
+      }
+    }
+  }
+}
+
+void AddUp(const QueueTree& tree, std::vector<QueueShare>& shares) {
+  const auto& order = tree.TopDown();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (const QueueIndex parent = tree.node(*it).parent; parent != kNoIndex) {
+      shares[parent].demand.Add(shares[*it].demand);
+      shares[parent].held.Add(shares[*it].held);
+      shares[parent].charged.Add(shares[*it].charged);
+    }
+  }
+}
+
+/// What the tree says of each queue, in dense form.
+struct Terms {
+  std::vector<ResourceVector> guarantee;
+  std::vector<ResourceLimits> deserved;  ///< spec.deserved: no limit where it is absent.
+  std::vector<ResourceVector> demand;    ///< Each queue's own, its descendants' not in it.
+};
+
+/// One resource over the whole tree: wants and guarantees upwards, then shares downwards.
+class Descent {
+ public:
+  Descent(const QueueTree& tree, const Terms& terms, ResourceIndex r)
+      : tree_(tree), terms_(terms), r_(r), nodes_(tree.size()) {}
+
+  void Run(int64_t total, std::vector<QueueShare>& shares) {
+    Gather();
+    const QueueIndex root = tree_.root();
+    Node& top = nodes_[root];
+    const int64_t all = std::min(total, tree_.node(root).capability[r_]);
+    top.guarantee = std::min(top.guarantee, all);
+    top.share.deserved = std::min(all, std::max(top.guarantee, top.want));
+    top.share.within = top.share.deserved;
+    for (const QueueIndex i : tree_.TopDown()) {
+      const Node& node = nodes_[i];
+      ShareAmongChildren(i, i == root ? all : node.guarantee);
+      shares[i].guarantee.Set(r_, node.guarantee);
+      shares[i].deserved.Set(r_, node.share.deserved);
+      shares[i].within.Set(r_, node.share.within);
+    }
+  }
+
+ private:
+  struct Node {
+    int64_t guarantee = 0;
+    int64_t want = 0;  ///< The cap of its entitlement.
+    int64_t guaranteed_below = 0;
+    int64_t wanted_below = 0;
+    EntitlementShare share;
+  };
+
+  void Gather() {
+    const auto& order = tree_.TopDown();
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      const QueueNode& queue = tree_.node(*it);
+      Node& node = nodes_[*it];
+      const int64_t capability = queue.capability[r_];
+      const int64_t demand = SaturatingAdd(terms_.demand[*it][r_], node.wanted_below);
+      node.guarantee =
+          std::min(std::max(terms_.guarantee[*it][r_], node.guaranteed_below), capability);
+      node.want = std::min({demand, capability, terms_.deserved[*it][r_]});
+      if (queue.parent != kNoIndex) {
+        Node& parent = nodes_[queue.parent];
+        parent.guaranteed_below = SaturatingAdd(parent.guaranteed_below, node.guarantee);
+        parent.wanted_below =
+            SaturatingAdd(parent.wanted_below, std::max(node.guarantee, node.want));
+      }
+    }
+  }
+
+  /// `guaranteed` is what the children's guarantees may come to.
+  void ShareAmongChildren(QueueIndex i, int64_t guaranteed) {
+    const std::vector<QueueIndex>& children = tree_.node(i).children;
+    if (children.empty()) {
+      return;
+    }
+    std::vector<int64_t> guarantees;
+    for (const QueueIndex child : children) {
+      guarantees.push_back(nodes_[child].guarantee);
+    }
+    guarantees = ScaleDown(guaranteed, guarantees);
+    std::vector<EntitlementInput> inputs;
+    for (size_t c = 0; c < children.size(); ++c) {
+      const QueueNode& child = tree_.node(children[c]);
+      const int64_t weight = child.attached ? child.object().weight : 1;
+      inputs.push_back({weight, guarantees[c], nodes_[children[c]].want});
+      nodes_[children[c]].guarantee = guarantees[c];
+    }
+    const std::vector<EntitlementShare> shares = Entitle(nodes_[i].share.deserved, inputs);
+    for (size_t c = 0; c < children.size(); ++c) {
+      nodes_[children[c]].share = shares[c];
+    }
+  }
+
+  const QueueTree& tree_;
+  const Terms& terms_;
+  ResourceIndex r_;
+  std::vector<Node> nodes_;
+};
+
+Terms TermsOf(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares) {
+  Terms terms{std::vector<ResourceVector>(tree.size()), std::vector<ResourceLimits>(tree.size()),
+              std::vector<ResourceVector>(tree.size())};
+  for (const QueueIndex i : tree.TopDown()) {
+    terms.demand[i] = shares[i].demand;
+    if (tree.node(i).attached) {
+      terms.guarantee[i] = AmountsIn(state, tree.node(i).object().guarantee);
+      terms.deserved[i] = LimitsIn(state, tree.node(i).object().deserved);
+    }
+  }
+  return terms;
+}
+
+}  // namespace
+
+std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
+                                 const std::vector<ClusterView>& clusters,
+                                 const std::vector<ClassDemand>& pending) {
+  std::vector<QueueShare> shares(tree.size());
+  for (const QueueIndex i : tree.TopDown()) {
+    shares[i].charged = state.queue(i).charged.ToVector();
+    shares[i].held = shares[i].charged;
+  }
+  TakeOffLost(state, clusters, shares);
+  for (const QueueIndex i : tree.TopDown()) {
+    shares[i].demand = shares[i].held;
+  }
+  for (const ClassDemand& demand : pending) {
+    shares[demand.queue].demand.AddTimes(state.facts(demand.shape).total, demand.jobs);
+  }
+  const Terms terms = TermsOf(state, tree, shares);
+  AddUp(tree, shares);
+  const ResourceVector total = FederationTotal(clusters);
+  for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
+    Descent(tree, terms, r).Run(total[r], shares);
+  }
+  return shares;
+}
+
+}  // namespace caldera

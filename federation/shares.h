@@ -1,0 +1,35 @@
+// What each queue asks for, is guaranteed, deserves and holds: the entitlement of entitlement.h
+// run over the whole queue tree, resource by resource, from the root down. Derived from a State.
+#pragma once
+
+#include <vector>
+
+#include "federation/capacity.h"
+#include "federation/queue_tree.h"
+#include "federation/state.h"
+
+namespace caldera {
+
+/// Amounts of one queue, its descendants' in them.
+struct QueueShare {
+  ResourceVector demand;     ///< Pending candidates that could ever fit, and what is held.
+  ResourceVector guarantee;  ///< At least the children's; scaled where the federation is smaller.
+  ResourceVector deserved;
+  ResourceVector within;   ///< Deserved as the order tests it: a part of a device counts whole.
+  ResourceVector held;     ///< Charged on clusters that are not lost.
+  ResourceVector charged;  ///< Charged anywhere: what limits count.
+};
+
+/// One class's pending demand: how many jobs of that shape wait in that queue.
+struct ClassDemand {
+  QueueIndex queue = kNoIndex;
+  ShapeIndex shape = kNoIndex;
+  int64_t jobs = 0;
+};
+
+/// By QueueIndex.
+std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
+                                 const std::vector<ClusterView>& clusters,
+                                 const std::vector<ClassDemand>& pending);
+
+}  // namespace caldera
