@@ -32,5 +32,8 @@ std::string Digest(std::string_view text);
 /// Digest of a cycle: hash(previous, changes, plan), each part length-prefixed.
 std::string CycleDigest(std::string_view previous, const std::vector<Change>& changes,
                         const Plan& plan);
+/// The same from the canonical texts, for those who have them already.
+std::string CycleDigest(std::string_view previous, const std::vector<std::string_view>& changes,
+                        std::string_view plan);
 
 }  // namespace caldera

@@ -50,13 +50,23 @@ std::string Digest(std::string_view text) {
 
 std::string CycleDigest(std::string_view previous, const std::vector<Change>& changes,
                         const Plan& plan) {
+  std::vector<std::string> texts;
+  texts.reserve(changes.size());
+  for (const Change& change : changes) {
+    texts.push_back(EncodeChange(change));
+  }
+  return CycleDigest(previous, {texts.begin(), texts.end()}, EncodePlan(plan));
+}
+
+std::string CycleDigest(std::string_view previous, const std::vector<std::string_view>& changes,
+                        std::string_view plan) {
   Sha256 hash;
   hash.AddPart(previous);
   hash.AddPart(std::to_string(changes.size()));
-  for (const Change& change : changes) {
-    hash.AddPart(EncodeChange(change));
+  for (const std::string_view change : changes) {
+    hash.AddPart(change);
   }
-  hash.AddPart(EncodePlan(plan));
+  hash.AddPart(plan);
   return hash.Hex();
 }
 

@@ -28,7 +28,9 @@ std::string Joined(std::string_view path, std::string_view key) {
 }
 
 std::string NotA(std::string_view right, const Value& value) {
-  return "must be " + std::string(right) + ", not a " + std::string(Value::KindName(value.kind()));
+  const std::string_view kind = Value::KindName(value.kind());
+  const bool vowel = value.IsInteger();
+  return "must be " + std::string(right) + (vowel ? ", not an " : ", not a ") + std::string(kind);
 }
 
 // The whole number that a value without a fraction stands for (`2.0`, `1e3`); nullopt otherwise.

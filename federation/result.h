@@ -44,6 +44,7 @@ constexpr bool Retryable(ErrorCode code) { return code == ErrorCode::kUnavailabl
 
 }  // namespace caldera
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `decl` declares a variable and `tmp` names one.
 // CALDERA_TRY(auto x, F()): x = the value of F(), or return F()'s error from here.
 #define CALDERA_CONCAT_INNER(a, b) a##b
 #define CALDERA_CONCAT(a, b) CALDERA_CONCAT_INNER(a, b)
@@ -62,3 +63,4 @@ constexpr bool Retryable(ErrorCode code) { return code == ErrorCode::kUnavailabl
   }                                                                  \
   static_assert(true)
 #define CALDERA_CHECK(expr) CALDERA_CHECK_NAMED(CALDERA_CONCAT(caldera_check_, __COUNTER__), expr)
+// NOLINTEND(bugprone-macro-parentheses)

@@ -20,6 +20,9 @@ namespace caldera {
 
 class Statement {
  public:
+  /// Of no use until one that was prepared is moved in.
+  Statement() = default;
+
   /// Binds `args` (integers, text, std::nullptr_t for NULL) from ?1 on and runs to the end; rows
   /// are dropped. Leaves the statement ready for the next call.
   template <typename... Args>

@@ -1,6 +1,7 @@
 // The ledger: what was decided, why, and what is owed, in one SQLite file. Record before act: if
 // Append fails, nothing may be dispatched. One writer (one process, one thread); readers open the
-// same file beside it. Times come in records: the ledger has no clock.
+// same file beside it (reader.h). Times come in records: the ledger has no clock. The tables are
+// described in schema.cc.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,23 @@
 
 namespace caldera {
 
+struct LedgerOptions {
+  /// How long a write waits for another process's lock on the file before it gives up.
+  Millis busy_timeout{2'000};
+  /// A checkpoint of State is due after so many cycles or so much time of the records, once the
+  /// journal since the last one has grown to a quarter of it: a State that hardly changes is not
+  /// written again and again.
+  int64_t checkpoint_cycles = 1'000;
+  Millis checkpoint_after{600'000};
+};
+
 class Ledger {
  public:
-  /// Opens or creates the file for writing: migrates forward, quick check, takes the writer's
-  /// place. Errors: kConflict (another writer), kCorrupt, kInvalid (newer schema, no SQLite file,
-  /// no such directory), kUnavailable (disk full, busy).
-  static Result<Ledger> Open(const std::string& path);
+  /// Opens or creates the file for writing: takes the writer's place (`FILE.lock`, freed with the
+  /// process), migrates forward, quick check. Errors: kConflict (another writer), kCorrupt,
+  /// kInvalid (newer schema, no SQLite file, another program's file, no such directory),
+  /// kUnavailable (disk full, busy).
+  static Result<Ledger> Open(const std::string& path, const LedgerOptions& options = {});
 
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
@@ -33,14 +45,25 @@ class Ledger {
   [[nodiscard]] Result<State> Load() const;
   /// The number that the next intent gets.
   [[nodiscard]] Result<int64_t> NextIntent() const;
+  /// The last cycle's number and digest; 0 and empty before the first.
+  [[nodiscard]] int64_t LastCycle() const;
+  [[nodiscard]] const std::string& LastDigest() const;
 
   /// One cycle in one transaction: the journal (changes, plan with reasons, digest) and every table
-  /// folded from it. `after` is the State with changes and plan applied; `pending` its verdicts.
-  /// Returns the cycle's number. An empty cycle (no changes but the clock, no actions) writes
-  /// nothing and returns the last number. On an error nothing was written and the Ledger can be
-  /// used again: kUnavailable for a full disk or a busy file.
+  /// folded from it. `after` is the State with changes and plan applied; `pending` its verdicts (of
+  /// the jobs that the caller looked at: the others keep theirs). Returns the cycle's number. An
+  /// empty cycle (no changes but the clock, no actions) writes nothing and returns the last number.
+  /// On an error nothing was written and the Ledger can be used again: kUnavailable for a full disk
+  /// or a busy file.
   Result<int64_t> Append(const std::vector<Change>& changes, const Plan& plan, const State& after,
                          const std::vector<PendingJob>& pending);
+
+  /// Bytes of the write-ahead log beside the file. It grows while a reader keeps an old snapshot
+  /// open; worth an alarm above some hundred megabytes.
+  [[nodiscard]] int64_t WalBytes() const;
+  /// Moves the write-ahead log into the file as far as readers let it, and cuts it where none is in
+  /// the way.
+  Status Checkpoint();
 
  private:
   class Impl;

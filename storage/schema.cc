@@ -71,7 +71,7 @@ CREATE TABLE jobs (
   id              INTEGER PRIMARY KEY,
   namespace       TEXT NOT NULL,
   name            TEXT NOT NULL,
-  uid             TEXT NOT NULL UNIQUE,
+  uid             TEXT NOT NULL,
   kind            TEXT NOT NULL,
   queue           TEXT NOT NULL,
   priority_class  TEXT NOT NULL,
@@ -90,7 +90,7 @@ CREATE TABLE jobs (
   finished        INTEGER,
   gone            INTEGER
 ) STRICT;
-CREATE INDEX jobs_name ON jobs(name, namespace);
+CREATE UNIQUE INDEX jobs_name ON jobs(name, namespace, kind, uid);
 
 -- The verdicts that a job had before the one it has.
 CREATE TABLE verdicts (

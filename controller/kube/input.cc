@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxFolderDepth = 64;
+// Links between folders can make a small tree look endless.
+constexpr size_t kMaxFolders = 100'000;
 
 std::string TooLarge() {
   return "larger than " + std::to_string(kMaxInputBytes >> 20U) + " MiB; split it";
@@ -185,6 +187,12 @@ class Loader {
       Refuse(path, "folders are nested more than " + std::to_string(kMaxFolderDepth) + " deep");
       return;
     }
+    if (++folders_ > kMaxFolders) {
+      if (folders_ == kMaxFolders + 1) {
+        Refuse(path, "there are more than " + std::to_string(kMaxFolders) + " folders");
+      }
+      return;
+    }
     open_folders_.push_back(real);
     for (const std::string& entry : Entries(path)) {
       LoadEntry(entry);
@@ -229,6 +237,7 @@ class Loader {
   bool standard_input_read_ = false;
   std::string text_;  // One buffer for all files.
   std::vector<fs::path> open_folders_;
+  size_t folders_ = 0;
 };
 
 }  // namespace

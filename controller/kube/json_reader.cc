@@ -5,6 +5,7 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <exception>
@@ -83,12 +84,13 @@ class JsonEvents {
     const size_t start = text_.find_first_not_of(" \t\r\n,:", offset_);
     MoveTo(start == std::string_view::npos ? offset_ : start);
     const Mark mark{line_, static_cast<uint32_t>(offset_ - line_start_ + 1)};
-    MoveTo(stream_.Tell());
+    // RapidJSON tells of a bracket before it takes it.
+    MoveTo(std::max(stream_.Tell(), offset_ + 1));
     return mark;
   }
 
   void MoveTo(size_t offset) {
-    for (; offset_ < offset; ++offset_) {
+    for (; offset_ < std::min(offset, text_.size()); ++offset_) {
       if (text_[offset_] == '\n') {
         ++line_;
         line_start_ = offset_ + 1;

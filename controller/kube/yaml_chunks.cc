@@ -25,14 +25,18 @@ std::vector<YamlChunk> SplitYaml(std::string_view text) {
   uint32_t line_number = 0;
   bool content = false;     // Anything but blanks, comments and directives in this piece.
   bool directives = false;  // Only directives so far: the next --- belongs to them.
+  bool opened = false;      // A --- has been in this piece: no directive may come.
+  size_t stray = std::string_view::npos;
   const auto close = [&](size_t end, uint32_t next_line) {
     if (content || directives) {
-      chunks.push_back({text.substr(start, end - start), start_line});
+      chunks.push_back({text.substr(start, end - start), start_line, stray});
     }
     start = end;
     start_line = next_line;
     content = false;
     directives = false;
+    opened = false;
+    stray = std::string_view::npos;
   };
   size_t at = 0;
   while (at < text.size()) {
@@ -47,11 +51,15 @@ std::vector<YamlChunk> SplitYaml(std::string_view text) {
         close(at, line_number);
       }
       directives = false;
+      opened = true;
       content = !IsBlankOrComment(line.substr(3));
     } else if (IsMarker(line, "...")) {
       close(next, line_number + 1);
-    } else if (line.starts_with('%') && !content) {
+    } else if (line.starts_with('%') && !content && !opened) {
       directives = true;
+    } else if (line.starts_with('%')) {
+      stray = stray == std::string_view::npos ? at - start : stray;
+      content = true;
     } else if (!IsBlankOrComment(line)) {
       content = true;
     }

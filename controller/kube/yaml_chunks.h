@@ -3,6 +3,7 @@
 // goes on behind a broken one. Used by the YAML reader. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@ namespace caldera {
 struct YamlChunk {
   std::string_view text;    ///< From its separator (if it has one) to before the next.
   uint32_t first_line = 0;  ///< 0-based, in the stream.
+  /// Offset of a line in it that starts with `%` where no directive may stand; npos for none.
+  /// yaml-cpp would take it for one and drop it.
+  size_t stray_directive = std::string_view::npos;
 };
 
 /// The pieces of `text` that hold more than blanks and comments, in order. Directives (`%YAML`)

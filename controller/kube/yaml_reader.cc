@@ -83,8 +83,8 @@ std::string Explain(const YAML::Exception& error, const YamlChunk& chunk,
   return text;
 }
 
-// A quoted scalar starts at `text` behind tags and anchors: does its quote close? yaml-cpp takes a
-// double quote that the end of input cuts off.
+// A scalar starts at `text` behind its tags and anchors: if it is quoted, does the quote close?
+// yaml-cpp takes one that the end of input cuts off.
 bool QuoteCloses(std::string_view text) {
   while (!text.empty() && (text.front() == '!' || text.front() == '&')) {
     const size_t end = text.find_first_of(" \t\r\n");
@@ -92,17 +92,21 @@ bool QuoteCloses(std::string_view text) {
     const size_t next = text.find_first_not_of(" \t\r\n");
     text.remove_prefix(next == std::string_view::npos ? text.size() : next);
   }
-  if (text.empty() || text.front() != '"') {
-    return true;
-  }
-  for (size_t i = 1; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '"') {
-      return true;
+  if (text.starts_with('\'')) {
+    size_t i = text.find('\'', 1);
+    while (i != std::string_view::npos && text.substr(i + 1).starts_with('\'')) {
+      i = text.find('\'', i + 2);
     }
+    return i != std::string_view::npos;
   }
-  return false;
+  for (size_t i = 1; text.starts_with('"'); ++i) {
+    i = text.find_first_of("\\\"", i);
+    if (i == std::string_view::npos || text[i] == '"') {
+      return i != std::string_view::npos;
+    }
+    ++i;
+  }
+  return true;
 }
 
 class ChunkReader {
@@ -111,6 +115,11 @@ class ChunkReader {
       : file_(file), report_(report), emitter_(emitter), builder_(file, report) {}
 
   void Read(const YamlChunk& chunk) {
+    if (chunk.stray_directive != std::string_view::npos) {
+      RefuseAt(chunk, chunk.stray_directive,
+               "a line cannot start with % here; put the text in quotes");
+      return;
+    }
     YamlEvents events(chunk, builder_);
     try {
       Parse(chunk, events);
@@ -136,9 +145,7 @@ class ChunkReader {
     }
     const std::optional<size_t> quoted = events.last_quoted();
     if (quoted && !QuoteCloses(chunk.text.substr(*quoted))) {
-      const Mark in_chunk = MarkOf(chunk.text, *quoted);
-      Refuse({in_chunk.line + chunk.first_line, in_chunk.column}, LineAt(chunk.text, *quoted),
-             "not valid YAML: the closing quote of the text is missing");
+      RefuseAt(chunk, *quoted, "the closing quote of the text is missing");
       return;
     }
     if (parser.HandleNextDocument(events)) {
@@ -150,6 +157,12 @@ class ChunkReader {
     if (root) {
       emitter_.Emit(*std::move(root));
     }
+  }
+
+  void RefuseAt(const YamlChunk& chunk, size_t offset, const std::string& message) {
+    const Mark mark = MarkOf(chunk.text, offset);
+    Refuse({mark.line + chunk.first_line, mark.column}, LineAt(chunk.text, offset),
+           "not valid YAML: " + message);
   }
 
   void Refuse(Mark mark, std::string value, std::string message) {

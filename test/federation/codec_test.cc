@@ -122,8 +122,7 @@ TEST_CASE("codec: a plan goes there and back") {
 }
 
 TEST_CASE("codec: fields in any order and with spaces are read the same") {
-  const Result<Change> change =
-      DecodeChange(R"( { "name" : "gold" , "change" : "QueueDelete" } )");
+  const Result<Change> change = DecodeChange(R"( { "name" : "gold" , "change" : "QueueDelete" } )");
   REQUIRE(change.has_value());
   CHECK(EncodeChange(*change) == R"({"change":"QueueDelete","name":"gold"})");
 }
@@ -230,7 +229,8 @@ TEST_CASE("codec: digests") {
   // The parts cannot run into each other.
   CHECK(CycleDigest("", {QueueDelete{"a"}, QueueDelete{"b"}}, {}) !=
         CycleDigest("", {QueueDelete{"b"}, QueueDelete{"a"}}, {}));
-  CHECK(CycleDigest("1", {}, {}) != CycleDigest("", {}, {}));
+  CHECK(CycleDigest("1", std::vector<Change>{}, Plan{}) !=
+        CycleDigest("", std::vector<Change>{}, Plan{}));
 }
 
 }  // namespace

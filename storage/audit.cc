@@ -1,0 +1,196 @@
+#include "storage/audit.h"
+
+#include <map>
+#include <tuple>
+
+#include "federation/codec.h"
+#include "storage/balances.h"
+#include "storage/job_fold.h"
+#include "storage/json_text.h"
+
+namespace caldera {
+namespace {
+
+using Findings = std::vector<std::string>;
+
+std::string Cycle(int64_t cycle) { return "cycle " + std::to_string(cycle); }
+
+Status CheckFile(Database& database, Findings& findings) {
+  CALDERA_TRY(Statement integrity, database.Prepare("PRAGMA integrity_check(20)"));
+  while (true) {
+    CALDERA_TRY(const bool row, integrity.Step());
+    if (!row) {
+      break;
+    }
+    if (integrity.TextView(0) != "ok") {
+      findings.push_back("file: " + integrity.Text(0));
+    }
+  }
+  CALDERA_TRY(Statement keys, database.Prepare("PRAGMA foreign_key_check"));
+  while (true) {
+    CALDERA_TRY(const bool row, keys.Step());
+    if (!row) {
+      return {};
+    }
+    findings.push_back("foreign key: row " + keys.Text(1) + " of " + keys.Text(0) +
+                       " refers to a row of " + keys.Text(2) + " that is not there");
+  }
+}
+
+Status CheckJournal(Database& database, AuditReport& report) {
+  CALDERA_TRY(Statement rows,
+              database.Prepare("SELECT cycle, previous, changes, plan, digest, first_intent, "
+                               "action_count FROM journal ORDER BY cycle"));
+  int64_t next_intent = 0;
+  int64_t last = 0;
+  while (true) {
+    CALDERA_TRY(const bool row, rows.Step());
+    if (!row) {
+      return {};
+    }
+    const int64_t cycle = rows.Integer(0);
+    if (last != 0 && cycle != last + 1) {
+      report.findings.push_back("journal: " + Cycle(cycle) + " follows " + Cycle(last));
+    }
+    if (last != 0 && rows.TextView(1) != report.digest) {
+      report.findings.push_back("journal: " + Cycle(cycle) +
+                                " does not continue from the digest of the cycle before it");
+    }
+    if (CycleDigest(rows.TextView(1), SplitLines(rows.TextView(2)), rows.TextView(3)) !=
+        rows.TextView(4)) {
+      report.findings.push_back("journal: " + Cycle(cycle) +
+                                " was changed after it was written: its digest does not match");
+    }
+    if (last != 0 && rows.Integer(5) != next_intent) {
+      report.findings.push_back("journal: " + Cycle(cycle) + " begins with intent " +
+                                std::to_string(rows.Integer(5)) + " instead of " +
+                                std::to_string(next_intent));
+    }
+    next_intent = rows.Integer(5) + rows.Integer(6);
+    last = cycle;
+    report.digest = rows.Text(4);
+    ++report.cycles;
+  }
+}
+
+Status CheckCheckpoints(Database& database, AuditReport& report) {
+  CALDERA_TRY(Statement rows, database.Prepare("SELECT cycle, changes, digest FROM checkpoints"));
+  while (true) {
+    CALDERA_TRY(const bool row, rows.Step());
+    if (!row) {
+      return {};
+    }
+    if (Digest(rows.TextView(1)) != rows.TextView(2)) {
+      report.findings.push_back("checkpoint of " + Cycle(rows.Integer(0)) +
+                                " does not match its digest");
+    }
+    ++report.checkpoints;
+  }
+}
+
+std::string Name(const BalanceKey& key) {
+  return key.resource + " of queue " + key.queue + ", tenant " + key.tenant + ", cluster " +
+         key.cluster;
+}
+
+Status CheckBalances(Database& database, AuditReport& report) {
+  CALDERA_TRY(Balances::Map expected, Balances::Recompute(database));
+  CALDERA_TRY(Statement rows, database.Prepare("SELECT queue, tenant, cluster, resource, amount "
+                                               "FROM balances"));
+  while (true) {
+    CALDERA_TRY(const bool row, rows.Step());
+    if (!row) {
+      break;
+    }
+    const BalanceKey key{rows.Text(0), rows.Text(1), rows.Text(2), rows.Text(3)};
+    const auto wanted = expected.find(key);
+    const int64_t amount = wanted == expected.end() ? 0 : Saturate(wanted->second);
+    if (rows.Integer(4) != amount) {
+      report.findings.push_back("balance: " + Name(key) + " is " + std::to_string(rows.Integer(4)) +
+                                ", its shards sum to " + std::to_string(amount));
+    } else if (amount == 0) {
+      report.findings.push_back("balance: " + Name(key) + " is 0 and still has a row");
+    }
+    if (wanted != expected.end()) {
+      expected.erase(wanted);
+    }
+    ++report.balances;
+  }
+  for (const auto& [key, amount] : expected) {
+    report.findings.push_back("balance: " + Name(key) + " is missing, its shards sum to " +
+                              ToText(amount));
+  }
+  return {};
+}
+
+/// What identifies an open shard, in words, and what it is charged for.
+using Charges = std::map<std::string, std::string>;
+
+Charges ChargesOf(const State& state) {
+  Charges charges;
+  for (const auto& [key, index] : state.jobs()) {
+    const JobEntry& job = state.job(index);
+    if (!job.charge.has_value()) {
+      continue;
+    }
+    for (const Shard& shard : job.charge->shards) {
+      charges[std::string(JobKindName(key.second)) + "/" + key.first.ToString() + " on " +
+              shard.cluster + " epoch " + std::to_string(shard.epoch) + " " + shard.child] =
+          state.queue(job.queue).name + " " + AmountsText(shard.requests);
+    }
+  }
+  return charges;
+}
+
+Status CheckShards(Database& database, AuditReport& report) {
+  CALDERA_TRY(const JournalEnd end, ReadJournalEnd(database));
+  auto state = ReadState(database, end.cycle);
+  if (!state.has_value()) {
+    report.findings.push_back("state: " + state.error().message);
+    return {};
+  }
+  Charges expected = ChargesOf(*state);
+  CALDERA_TRY(Statement rows,
+              database.Prepare("SELECT j.kind || '/' || j.namespace || '/' || j.name || ' on ' || "
+                               "s.cluster || ' epoch ' || s.epoch || ' ' || s.child, "
+                               "s.queue || ' ' || s.requests FROM shards AS s "
+                               "JOIN jobs AS j ON j.id = s.job WHERE s.until IS NULL"));
+  while (true) {
+    CALDERA_TRY(const bool row, rows.Step());
+    if (!row) {
+      break;
+    }
+    const auto wanted = expected.find(rows.Text(0));
+    if (wanted == expected.end()) {
+      report.findings.push_back("shard: " + rows.Text(0) + " is charged, but not by the journal");
+    } else {
+      if (wanted->second != rows.TextView(1)) {
+        report.findings.push_back("shard: " + rows.Text(0) + " is charged " + rows.Text(1) +
+                                  ", by the journal " + wanted->second);
+      }
+      expected.erase(wanted);
+    }
+    ++report.open_shards;
+  }
+  for (const auto& [name, charge] : expected) {
+    report.findings.push_back("shard: " + name + " is missing, by the journal it is charged " +
+                              charge);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<AuditReport> Audit(const LedgerReader& reader) {
+  Database& database = reader.database();
+  CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(database));
+  AuditReport report;
+  CALDERA_CHECK(CheckFile(database, report.findings));
+  CALDERA_CHECK(CheckJournal(database, report));
+  CALDERA_CHECK(CheckCheckpoints(database, report));
+  CALDERA_CHECK(CheckBalances(database, report));
+  CALDERA_CHECK(CheckShards(database, report));
+  return report;
+}
+
+}  // namespace caldera

@@ -1,0 +1,27 @@
+// Everything about a ledger file that can be checked from the file alone: SQLite's own integrity,
+// foreign keys, the digest chain of the journal, checkpoints, balances recomputed from shards, and
+// shards compared with what the State of the last cycle holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "federation/result.h"
+#include "storage/reader.h"
+
+namespace caldera {
+
+struct AuditReport {
+  int64_t cycles = 0;
+  int64_t checkpoints = 0;
+  int64_t open_shards = 0;
+  int64_t balances = 0;
+  std::string digest;                 ///< Of the last cycle: the one number to keep elsewhere.
+  std::vector<std::string> findings;  ///< What is wrong, in words; empty: all is well.
+};
+
+/// Errors are failures to read; what is wrong with the content is a finding.
+Result<AuditReport> Audit(const LedgerReader& reader);
+
+}  // namespace caldera

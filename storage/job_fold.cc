@@ -1,0 +1,409 @@
+#include "storage/job_fold.h"
+
+#include <algorithm>
+#include <set>
+#include <type_traits>
+#include <variant>
+
+#include "federation/codec.h"
+#include "storage/json_text.h"
+
+namespace caldera {
+namespace {
+
+int64_t Count(Time time) { return time.time_since_epoch().count(); }
+
+std::string_view StateName(const JobEntry& job) {
+  if (job.terminal) {
+    return "finished";
+  }
+  return job.charge.has_value() ? "running" : "pending";
+}
+
+int64_t PriorityOf(const State& state, const JobEntry& job) {
+  if (job.priority == kNoIndex) {
+    return 0;
+  }
+  const PriorityEntry& entry = state.priority(job.priority);
+  return entry.object.has_value() ? entry.object->value : 0;
+}
+
+/// The keys of the jobs that a cycle names; true where the object itself changed.
+std::map<JobKey, bool> KeysOf(const std::vector<Change>& changes, const Plan& plan) {
+  std::map<JobKey, bool> keys;
+  for (const Change& change : changes) {
+    if (const auto* upsert = std::get_if<JobUpsert>(&change)) {
+      keys[upsert->job.key] = true;
+    } else if (const auto* gone = std::get_if<JobDelete>(&change)) {
+      keys.try_emplace(gone->key, false);
+    } else if (const auto* placed = std::get_if<Placed>(&change)) {
+      keys.try_emplace(placed->key, false);
+    } else if (const auto* released = std::get_if<Released>(&change)) {
+      keys.try_emplace(released->key, false);
+    }
+  }
+  for (const Action& action : plan.actions) {
+    keys.try_emplace(action.job, false);
+  }
+  return keys;
+}
+
+}  // namespace
+
+/// One (job, cluster) that is charged, as its row says.
+struct OpenShard {
+  int64_t id = 0;
+  std::string queue;
+  std::string cluster;
+  std::string child;
+  std::string tasks;
+  std::string requests;
+  int64_t epoch = 0;
+  int64_t min_available = 0;
+  int64_t placed = 0;
+
+  [[nodiscard]] bool SamePlace(const Shard& shard) const {
+    return cluster == shard.cluster && child == shard.child && epoch == shard.epoch;
+  }
+};
+
+namespace {
+
+/// When the job came to hold what it holds; a placement that was only observed counts from now on.
+Time PlacedAt(const State& after, const Charge& charge) {
+  return charge.at == Time() ? after.now() : charge.at;
+}
+
+/// The object itself says that it runs where it was placed.
+bool Observed(const JobEntry& entry) {
+  if (!entry.charge.has_value() || entry.placement.empty()) {
+    return false;
+  }
+  const std::vector<Shard>& charged = entry.charge->shards;
+  return std::all_of(charged.begin(), charged.end(), [&entry](const Shard& shard) {
+    return std::any_of(entry.placement.begin(), entry.placement.end(), [&shard](const Shard& seen) {
+      return seen.cluster == shard.cluster && seen.epoch == shard.epoch &&
+             seen.child == shard.child;
+    });
+  });
+}
+
+}  // namespace
+
+struct JobFold::Statements {
+  Statement find;
+  Statement find_gone;
+  Statement insert;
+  Statement update_object;
+  Statement update_state;
+  Statement close;
+  Statement end_verdict;
+  Statement open_shards;
+  Statement insert_shard;
+  Statement close_shard;
+  Statement insert_intent;
+  Statement close_intents;
+  Statement observe_intents;
+  Statement find_verdict;
+  Statement put_verdict;
+
+  Result<std::vector<OpenShard>> OpenShards(int64_t job);
+};
+
+Result<std::vector<OpenShard>> JobFold::Statements::OpenShards(int64_t job) {
+  std::vector<OpenShard> rows;
+  open_shards.Start(job);
+  while (true) {
+    CALDERA_TRY(const bool row, open_shards.Step());
+    if (!row) {
+      return rows;
+    }
+    rows.push_back({open_shards.Integer(0), open_shards.Text(1), open_shards.Text(2),
+                    open_shards.Text(3), open_shards.Text(4), open_shards.Text(5),
+                    open_shards.Integer(6), open_shards.Integer(7), open_shards.Integer(8)});
+  }
+}
+
+void JobFold::Deleter::operator()(Statements* statements) const { delete statements; }
+
+std::string_view JobKindName(JobKind kind) { return kind == JobKind::kJob ? "Job" : "HyperJob"; }
+
+Result<JobFold> JobFold::Open(Database& database) {
+  std::unique_ptr<Statements, Deleter> sql(new Statements());
+  const std::initializer_list<std::pair<Statement*, const char*>> all = {
+      {&sql->find,
+       "SELECT id, uid, state, placed IS NOT NULL FROM jobs "
+       "WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND gone IS NULL"},
+      {&sql->find_gone,
+       "SELECT id, placed IS NOT NULL FROM jobs "
+       "WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND uid = ?4"},
+      {&sql->insert,
+       "INSERT INTO jobs(namespace, name, uid, kind, queue, priority_class, priority, "
+       "min_available, checkpoint, state, verdict, message, figures, clusters, since, created, "
+       "seen, placed, finished) VALUES "
+       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '', '', '[]', '[]', ?11, ?12, ?11, ?13, ?14)"},
+      {&sql->update_object,
+       "UPDATE jobs SET queue = ?2, priority_class = ?3, priority = ?4, min_available = ?5, "
+       "checkpoint = ?6, created = ?7, gone = NULL WHERE id = ?1"},
+      {&sql->update_state,
+       "UPDATE jobs SET state = ?2, since = ?3, verdict = '', message = '', figures = '[]', "
+       "clusters = '[]', placed = coalesce(?4, placed), finished = ?5 WHERE id = ?1"},
+      {&sql->close,
+       "UPDATE jobs SET state = ?2, since = ?3, gone = ?3, verdict = '', message = '', "
+       "figures = '[]', clusters = '[]' WHERE id = ?1"},
+      {&sql->end_verdict,
+       "INSERT INTO verdicts(job, since, until, verdict, message) "
+       "SELECT id, since, ?2, verdict, message FROM jobs WHERE id = ?1 AND verdict <> ''"},
+      {&sql->open_shards,
+       "SELECT id, queue, cluster, child, tasks, requests, epoch, min_available, placed "
+       "FROM shards WHERE job = ?1 AND until IS NULL"},
+      {&sql->insert_shard,
+       "INSERT INTO shards(job, intent, queue, tenant, cluster, epoch, child, tasks, "
+       "min_available, requests, checkpoint, placed, since) VALUES "
+       "(?1, (SELECT number FROM intents WHERE number = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+       "?11, ?12, ?13)"},
+      {&sql->close_shard, "UPDATE shards SET until = ?2 WHERE id = ?1"},
+      {&sql->insert_intent,
+       "INSERT INTO intents(number, cycle, at, job, uid, queue, action, shards, reason, outcome) "
+       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'open')"},
+      {&sql->close_intents,
+       "UPDATE intents SET outcome = ?2, closed = ?3 WHERE job = ?1 AND closed IS NULL"},
+      {&sql->observe_intents,
+       "UPDATE intents SET outcome = 'observed' WHERE job = ?1 AND outcome = 'open'"},
+      {&sql->find_verdict,
+       "SELECT id, verdict, message, figures, clusters FROM jobs WHERE name = ?1 "
+       "AND namespace = ?2 AND kind = ?3 AND gone IS NULL AND state = 'pending'"},
+      {&sql->put_verdict,
+       "UPDATE jobs SET verdict = ?2, message = ?3, figures = ?4, clusters = ?5, "
+       "since = coalesce(?6, since) WHERE id = ?1"},
+  };
+  for (const auto& [statement, text] : all) {
+    CALDERA_TRY(*statement, database.Prepare(text));
+  }
+  JobFold fold(database);
+  fold.sql_ = std::move(sql);
+  return fold;
+}
+
+Status JobFold::Apply(const Cycle& cycle, const std::vector<Change>& changes, const Plan& plan,
+                      Balances& balances) {
+  balances_ = &balances;
+  TouchedJobs touched;
+  for (const auto& [key, upserted] : KeysOf(changes, plan)) {
+    for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
+      CALDERA_CHECK(FoldRow(cycle.after, {key, kind}, upserted, touched));
+    }
+  }
+  CALDERA_CHECK(PutIntents(cycle, plan, touched));
+  for (const auto& [key, job] : touched) {
+    CALDERA_CHECK(PutShards(cycle.after, job));
+  }
+  return {};
+}
+
+Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& key, bool upserted,
+                        TouchedJobs& touched) {
+  const auto& [name, kind] = key;
+  const auto index = after.jobs().find(key);
+  const JobEntry* entry = index == after.jobs().end() ? nullptr : &after.job(index->second);
+  Touched job{entry, 0, false, false};
+  std::string state;
+  sql_->find.Start(name.name, name.ns, JobKindName(kind));
+  CALDERA_TRY(const bool found, sql_->find.Step());
+  if (found) {
+    state = sql_->find.Text(2);
+    const int64_t id = sql_->find.Integer(0);
+    const bool same = entry != nullptr && sql_->find.TextView(1) == entry->uid;
+    job = {entry, same ? id : 0, same && state == "running", sql_->find.Integer(3) != 0};
+    sql_->find.Reset();
+    if (!same) {
+      CALDERA_CHECK(CloseRow(id, state, name.ns, after.now()));
+    }
+  }
+  if (entry == nullptr) {
+    return {};
+  }
+  if (job.id == 0) {
+    // It may have been there before: an offline Job keeps its uid when it is deleted and made
+    // again.
+    state.clear();
+    sql_->find_gone.Start(name.name, name.ns, JobKindName(kind), entry->uid);
+    CALDERA_TRY(const bool again, sql_->find_gone.Step());
+    if (again) {
+      job.id = sql_->find_gone.Integer(0);
+      job.was_placed = sql_->find_gone.Integer(1) != 0;
+      sql_->find_gone.Reset();
+      upserted = true;
+    }
+  }
+  if (job.id == 0) {
+    CALDERA_CHECK(InsertRow(after, *entry, kind, job.id));
+  } else {
+    if (upserted) {
+      CALDERA_CHECK(UpdateObject(after, *entry, job.id));
+    }
+    if (state != StateName(*entry)) {
+      CALDERA_CHECK(UpdateState(after, *entry, job.id));
+    }
+  }
+  touched.emplace(key, job);
+  return {};
+}
+
+Status JobFold::CloseRow(int64_t id, const std::string& state, const std::string& tenant,
+                         Time now) {
+  CALDERA_CHECK(sql_->end_verdict.Run(id, Count(now)));
+  CALDERA_CHECK(sql_->close.Run(id, state == "finished" ? "finished" : "released", Count(now)));
+  return state == "running" ? CloseShards(id, tenant, now) : Status();
+}
+
+Status JobFold::InsertRow(const State& after, const JobEntry& entry, JobKind kind, int64_t& id) {
+  const JobSpec& spec = after.spec(entry);
+  Statement& insert = sql_->insert;
+  const int64_t now = Count(after.now());
+  insert.Start(entry.key.ns, entry.key.name, entry.uid, JobKindName(kind),
+               after.queue(entry.queue).name, spec.priority_class, PriorityOf(after, entry),
+               spec.min_available, entry.checkpoint, StateName(entry), now, Count(entry.creation));
+  insert.BindOne(13, nullptr);
+  insert.BindOne(14, nullptr);
+  if (entry.charge.has_value()) {
+    insert.BindOne(13, Count(PlacedAt(after, *entry.charge)));
+  }
+  if (entry.terminal) {
+    insert.BindOne(14, now);
+  }
+  CALDERA_TRY(const bool row, insert.Step());
+  static_cast<void>(row);
+  id = database_->LastInsertId();
+  return {};
+}
+
+Status JobFold::UpdateObject(const State& after, const JobEntry& entry, int64_t id) {
+  const JobSpec& spec = after.spec(entry);
+  return sql_->update_object.Run(id, after.queue(entry.queue).name, spec.priority_class,
+                                 PriorityOf(after, entry), spec.min_available, entry.checkpoint,
+                                 Count(entry.creation));
+}
+
+Status JobFold::UpdateState(const State& after, const JobEntry& entry, int64_t id) {
+  const int64_t now = Count(after.now());
+  CALDERA_CHECK(sql_->end_verdict.Run(id, now));
+  Statement& update = sql_->update_state;
+  update.Start(id, StateName(entry), now, nullptr, nullptr);
+  if (entry.charge.has_value()) {
+    update.BindOne(4, Count(PlacedAt(after, *entry.charge)));
+  }
+  if (entry.terminal) {
+    update.BindOne(5, now);
+  }
+  CALDERA_TRY(const bool row, update.Step());
+  static_cast<void>(row);
+  return {};
+}
+
+Status JobFold::PutIntents(const Cycle& cycle, const Plan& plan, const TouchedJobs& touched) {
+  int64_t number = cycle.first_intent;
+  for (const Action& action : plan.actions) {
+    const auto found = touched.find({action.job, action.kind});
+    if (found == touched.end()) {
+      return Fail(ErrorCode::kInternal,
+                  "the plan names job " + action.job.ToString() + ", which State does not have");
+    }
+    const Touched& job = found->second;
+    if (job.was_placed) {
+      CALDERA_CHECK(sql_->close_intents.Run(job.id, "superseded", Count(plan.now)));
+    }
+    CALDERA_CHECK(sql_->insert_intent.Run(number, cycle.number, Count(plan.now), job.id, action.uid,
+                                          action.queue, ActionName(action.action),
+                                          EncodePlacement(action.shards), action.reason));
+    ++number;
+  }
+  return {};
+}
+
+Status JobFold::PutShards(const State& after, const Touched& job) {
+  std::vector<OpenShard> old;
+  if (job.had_shards) {
+    CALDERA_TRY(old, sql_->OpenShards(job.id));
+  }
+  const JobEntry& entry = *job.entry;
+  const std::string& queue = after.queue(entry.queue).name;
+  const int64_t now = Count(after.now());
+  static const std::vector<Shard> kNone;
+  const std::vector<Shard>& shards = entry.charge.has_value() ? entry.charge->shards : kNone;
+  std::set<int64_t> kept;
+  for (const Shard& shard : shards) {
+    const std::string tasks = TasksText(shard.tasks);
+    const std::string requests = AmountsText(shard.requests);
+    const auto place = std::find_if(
+        old.begin(), old.end(), [&shard](const OpenShard& row) { return row.SamePlace(shard); });
+    if (place != old.end() && place->queue == queue && place->tasks == tasks &&
+        place->requests == requests && place->min_available == shard.min_available &&
+        kept.insert(place->id).second) {
+      continue;
+    }
+    const int64_t placed =
+        place != old.end() ? place->placed : Count(PlacedAt(after, *entry.charge));
+    CALDERA_CHECK(sql_->insert_shard.Run(
+        job.id, entry.charge->intent, queue, entry.key.ns, shard.cluster, shard.epoch, shard.child,
+        tasks, shard.min_available, requests, entry.checkpoint, placed, now));
+    balances_->Stage(queue, entry.key.ns, shard.cluster, shard.requests,
+                     Balances::Direction::kCharge);
+  }
+  for (const OpenShard& row : old) {
+    if (!kept.contains(row.id)) {
+      CALDERA_CHECK(CloseShard(row, entry.key.ns, now));
+    }
+  }
+  if (shards.empty() && job.was_placed) {
+    return sql_->close_intents.Run(job.id, "released", now);
+  }
+  return Observed(entry) ? sql_->observe_intents.Run(job.id) : Status();
+}
+
+Status JobFold::CloseShards(int64_t job, const std::string& tenant, Time now) {
+  CALDERA_TRY(const std::vector<OpenShard> open, sql_->OpenShards(job));
+  for (const OpenShard& row : open) {
+    CALDERA_CHECK(CloseShard(row, tenant, Count(now)));
+  }
+  return sql_->close_intents.Run(job, "released", Count(now));
+}
+
+Status JobFold::CloseShard(const OpenShard& shard, const std::string& tenant, int64_t now) {
+  CALDERA_CHECK(sql_->close_shard.Run(shard.id, now));
+  CALDERA_TRY(const ResourceList requests, ParseAmounts(shard.requests));
+  balances_->Stage(shard.queue, tenant, shard.cluster, requests, Balances::Direction::kRelease);
+  return {};
+}
+
+Status JobFold::PutVerdicts(const std::vector<PendingJob>& pending, Time now) {
+  Statement& find = sql_->find_verdict;
+  for (const PendingJob& job : pending) {
+    find.Start(job.job.name, job.job.ns, JobKindName(job.kind));
+    CALDERA_TRY(const bool found, find.Step());
+    if (!found) {
+      continue;
+    }
+    const int64_t id = find.Integer(0);
+    const std::string_view verdict = VerdictName(job.verdict);
+    const std::string figures = FiguresText(job.figures);
+    const std::string clusters = ClusterVerdictsText(job.clusters);
+    const bool had_one = !find.TextView(1).empty();
+    const bool same_verdict = find.TextView(1) == verdict;
+    const bool same = same_verdict && find.TextView(2) == job.message &&
+                      find.TextView(3) == figures && find.TextView(4) == clusters;
+    find.Reset();
+    if (same) {
+      continue;
+    }
+    if (had_one && !same_verdict) {
+      CALDERA_CHECK(sql_->end_verdict.Run(id, Count(now)));
+      CALDERA_CHECK(sql_->put_verdict.Run(id, verdict, job.message, figures, clusters, Count(now)));
+    } else {
+      CALDERA_CHECK(sql_->put_verdict.Run(id, verdict, job.message, figures, clusters, nullptr));
+    }
+  }
+  return {};
+}
+
+}  // namespace caldera

@@ -1,0 +1,167 @@
+#include "storage/json_text.h"
+
+#include <array>
+#include <charconv>
+
+namespace caldera {
+namespace {
+
+void AppendField(std::string& out, std::string_view name, int64_t value) {
+  out += ",\"";
+  out += name;
+  out += "\":";
+  out += std::to_string(value);
+}
+
+/// Reads the quoted string at the front of `text` and takes it off. Only what AppendJsonString
+/// writes is understood.
+bool TakeString(std::string_view& text, std::string& out) {
+  if (text.empty() || text.front() != '"') {
+    return false;
+  }
+  size_t at = 1;
+  while (at < text.size() && text[at] != '"') {
+    if (text[at] != '\\') {
+      out += text[at++];
+      continue;
+    }
+    if (at + 1 >= text.size()) {
+      return false;
+    }
+    const char escape = text[at + 1];
+    if (escape != 'u') {
+      out += escape;
+      at += 2;
+      continue;
+    }
+    uint32_t code = 0;
+    const std::string_view hex = text.substr(at + 2, 4);
+    const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), code, 16);
+    if (error != std::errc() || end != hex.data() + 4 || code > 0x1f) {
+      return false;
+    }
+    out += static_cast<char>(code);
+    at += 6;
+  }
+  if (at >= text.size()) {
+    return false;
+  }
+  text.remove_prefix(at + 1);
+  return true;
+}
+
+bool TakeCharacter(std::string_view& text, char wanted) {
+  if (text.empty() || text.front() != wanted) {
+    return false;
+  }
+  text.remove_prefix(1);
+  return true;
+}
+
+bool TakeInteger(std::string_view& text, int64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc()) {
+    return false;
+  }
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+}  // namespace
+
+void AppendJsonString(std::string& out, std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kDigits[byte >> 4U];
+      out += kDigits[byte & 15U];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+std::string AmountsText(const ResourceList& amounts) {
+  std::string out = "{";
+  for (const auto& [resource, amount] : amounts) {
+    out += out.size() > 1 ? "," : "";
+    AppendJsonString(out, resource);
+    out += ':';
+    out += std::to_string(amount);
+  }
+  return out + '}';
+}
+
+Result<ResourceList> ParseAmounts(std::string_view text) {
+  const std::string whole(text.substr(0, 64));
+  const auto corrupt = [&whole] {
+    return Fail(ErrorCode::kCorrupt, "not a list of amounts: " + whole);
+  };
+  ResourceList amounts;
+  if (!TakeCharacter(text, '{')) {
+    return corrupt();
+  }
+  while (!TakeCharacter(text, '}')) {
+    std::string resource;
+    int64_t amount = 0;
+    if ((!amounts.empty() && !TakeCharacter(text, ',')) || !TakeString(text, resource) ||
+        !TakeCharacter(text, ':') || !TakeInteger(text, amount)) {
+      return corrupt();
+    }
+    amounts[std::move(resource)] = amount;
+  }
+  if (!text.empty()) {
+    return corrupt();
+  }
+  return amounts;
+}
+
+std::string TasksText(const std::vector<TaskGrant>& tasks) {
+  std::string out = "{";
+  for (const TaskGrant& task : tasks) {
+    out += out.size() > 1 ? "," : "";
+    AppendJsonString(out, task.name);
+    out += ":{\"replicas\":" + std::to_string(task.replicas);
+    AppendField(out, "minAvailable", task.min_available);
+    out += '}';
+  }
+  return out + '}';
+}
+
+std::string FiguresText(const std::vector<Figure>& figures) {
+  std::string out = "[";
+  for (const Figure& figure : figures) {
+    out += out.size() > 1 ? ",{\"object\":" : "{\"object\":";
+    AppendJsonString(out, figure.object);
+    out += ",\"resource\":";
+    AppendJsonString(out, figure.resource);
+    AppendField(out, "requested", figure.requested);
+    AppendField(out, "used", figure.used);
+    AppendField(out, "limit", figure.limit);
+    out += '}';
+  }
+  return out + ']';
+}
+
+std::string ClusterVerdictsText(const std::vector<ClusterVerdict>& clusters) {
+  std::string out = "[";
+  for (const ClusterVerdict& cluster : clusters) {
+    out += out.size() > 1 ? ",{\"cluster\":" : "{\"cluster\":";
+    AppendJsonString(out, cluster.cluster);
+    out += ",\"verdict\":";
+    AppendJsonString(out, VerdictName(cluster.verdict));
+    out += ",\"message\":";
+    AppendJsonString(out, cluster.message);
+    out += ",\"figures\":" + FiguresText(cluster.figures) + '}';
+  }
+  return out + ']';
+}
+
+}  // namespace caldera
