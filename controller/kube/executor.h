@@ -51,6 +51,7 @@ class Executor {
   explicit Executor(const Clock& clock) : clock_(clock) {}
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
+  ~Executor() = default;
 
   /// Runs `step` soon on the executor's thread. From any thread.
   void Post(Step step);

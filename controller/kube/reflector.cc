@@ -191,9 +191,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   }
 
   // What this watch says is worth nothing any more: list again.
-  void Distrust(Error error) {
+  void Distrust(const Error& error) {
     CloseWatch();
-    ListLater(std::move(error));
+    ListLater(error);
   }
 
   void EndWatch(const Status& end) {
@@ -256,7 +256,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
 
   // ---- later
 
-  void ListLater(Error error) {
+  void ListLater(const Error& error) {
     listed_.clear();
     handlers_.on_error(error);
     Later([](Impl& self) { self.List(); });
