@@ -134,7 +134,7 @@ Charges ChargesOf(const State& state) {
       continue;
     }
     for (const Shard& shard : job.charge->shards) {
-      charges[std::string(JobKindName(key.second)) + "/" + key.first.ToString() + " on " +
+      charges[std::string(JobKindText(key.second)) + "/" + key.first.ToString() + " on " +
               shard.cluster + " epoch " + std::to_string(shard.epoch) + " " + shard.child] =
           state.queue(job.queue).name + " " + AmountsText(shard.requests);
     }

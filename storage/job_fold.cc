@@ -126,7 +126,7 @@ Result<std::vector<OpenShard>> JobFold::Statements::OpenShards(int64_t job) {
 
 void JobFold::Deleter::operator()(Statements* statements) const { delete statements; }
 
-std::string_view JobKindName(JobKind kind) { return kind == JobKind::kJob ? "Job" : "HyperJob"; }
+std::string_view JobKindText(JobKind kind) { return kind == JobKind::kJob ? "Job" : "HyperJob"; }
 
 Result<JobFold> JobFold::Open(Database& database) {
   std::unique_ptr<Statements, Deleter> sql(new Statements());
@@ -208,7 +208,7 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
   const JobEntry* entry = index == after.jobs().end() ? nullptr : &after.job(index->second);
   Touched job{entry, 0, false, false};
   std::string state;
-  sql_->find.Start(name.name, name.ns, JobKindName(kind));
+  sql_->find.Start(name.name, name.ns, JobKindText(kind));
   CALDERA_TRY(const bool found, sql_->find.Step());
   if (found) {
     state = sql_->find.Text(2);
@@ -227,7 +227,7 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
     // It may have been there before: an offline Job keeps its uid when it is deleted and made
     // again.
     state.clear();
-    sql_->find_gone.Start(name.name, name.ns, JobKindName(kind), entry->uid);
+    sql_->find_gone.Start(name.name, name.ns, JobKindText(kind), entry->uid);
     CALDERA_TRY(const bool again, sql_->find_gone.Step());
     if (again) {
       job.id = sql_->find_gone.Integer(0);
@@ -261,7 +261,7 @@ Status JobFold::InsertRow(const State& after, const JobEntry& entry, JobKind kin
   const JobSpec& spec = after.spec(entry);
   Statement& insert = sql_->insert;
   const int64_t now = Count(after.now());
-  insert.Start(entry.key.ns, entry.key.name, entry.uid, JobKindName(kind),
+  insert.Start(entry.key.ns, entry.key.name, entry.uid, JobKindText(kind),
                after.queue(entry.queue).name, spec.priority_class, PriorityOf(after, entry),
                spec.min_available, entry.checkpoint, StateName(entry), now, Count(entry.creation));
   insert.BindOne(13, nullptr);
@@ -379,7 +379,7 @@ Status JobFold::CloseShard(const OpenShard& shard, const std::string& tenant, in
 Status JobFold::PutVerdicts(const std::vector<PendingJob>& pending, Time now) {
   Statement& find = sql_->find_verdict;
   for (const PendingJob& job : pending) {
-    find.Start(job.job.name, job.job.ns, JobKindName(job.kind));
+    find.Start(job.job.name, job.job.ns, JobKindText(job.kind));
     CALDERA_TRY(const bool found, find.Step());
     if (!found) {
       continue;

@@ -19,7 +19,7 @@
 
 namespace caldera {
 
-std::string_view JobKindName(JobKind kind);
+std::string_view JobKindText(JobKind kind);
 
 struct OpenShard;
 

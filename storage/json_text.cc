@@ -50,15 +50,16 @@ bool TakeString(std::string_view& text, std::string& out) {
   return true;
 }
 
-bool TakeCharacter(std::string_view& text, char wanted) {
-  if (text.empty() || text.front() != wanted) {
+bool TakeText(std::string_view& text, std::string_view wanted) {
+  if (!text.starts_with(wanted)) {
     return false;
   }
-  text.remove_prefix(1);
+  text.remove_prefix(wanted.size());
   return true;
 }
 
-bool TakeInteger(std::string_view& text, int64_t& out) {
+template <class Integer>
+bool TakeInteger(std::string_view& text, Integer& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (error != std::errc()) {
     return false;
@@ -105,14 +106,14 @@ Result<ResourceList> ParseAmounts(std::string_view text) {
     return Fail(ErrorCode::kCorrupt, "not a list of amounts: " + whole);
   };
   ResourceList amounts;
-  if (!TakeCharacter(text, '{')) {
+  if (!TakeText(text, "{")) {
     return corrupt();
   }
-  while (!TakeCharacter(text, '}')) {
+  while (!TakeText(text, "}")) {
     std::string resource;
     int64_t amount = 0;
-    if ((!amounts.empty() && !TakeCharacter(text, ',')) || !TakeString(text, resource) ||
-        !TakeCharacter(text, ':') || !TakeInteger(text, amount)) {
+    if ((!amounts.empty() && !TakeText(text, ",")) || !TakeString(text, resource) ||
+        !TakeText(text, ":") || !TakeInteger(text, amount)) {
       return corrupt();
     }
     amounts[std::move(resource)] = amount;
@@ -133,6 +134,31 @@ std::string TasksText(const std::vector<TaskGrant>& tasks) {
     out += '}';
   }
   return out + '}';
+}
+
+Result<std::vector<TaskGrant>> ParseTasks(std::string_view text) {
+  const std::string whole(text.substr(0, 64));
+  const auto corrupt = [&whole] {
+    return Fail(ErrorCode::kCorrupt, "not a list of tasks: " + whole);
+  };
+  std::vector<TaskGrant> tasks;
+  if (!TakeText(text, "{")) {
+    return corrupt();
+  }
+  while (!TakeText(text, "}")) {
+    TaskGrant task;
+    if ((!tasks.empty() && !TakeText(text, ",")) || !TakeString(text, task.name) ||
+        !TakeText(text, ":{\"replicas\":") || !TakeInteger(text, task.replicas) ||
+        !TakeText(text, ",\"minAvailable\":") || !TakeInteger(text, task.min_available) ||
+        !TakeText(text, "}")) {
+      return corrupt();
+    }
+    tasks.push_back(std::move(task));
+  }
+  if (!text.empty()) {
+    return corrupt();
+  }
+  return tasks;
 }
 
 std::string FiguresText(const std::vector<Figure>& figures) {

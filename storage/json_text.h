@@ -22,6 +22,8 @@ std::string AmountsText(const ResourceList& amounts);
 Result<ResourceList> ParseAmounts(std::string_view text);
 /// {"worker":{"replicas":4,"minAvailable":4}}.
 std::string TasksText(const std::vector<TaskGrant>& tasks);
+/// The inverse. Error: kCorrupt.
+Result<std::vector<TaskGrant>> ParseTasks(std::string_view text);
 /// [{"object":...,"resource":...,"requested":N,"used":N,"limit":N}].
 std::string FiguresText(const std::vector<Figure>& figures);
 /// [{"cluster":...,"verdict":...,"message":...,"figures":[...]}].

@@ -7,19 +7,16 @@
 #include <variant>
 #include <vector>
 
+#include "federation/model.h"
 #include "federation/resources.h"
 #include "federation/time.h"
+#include "federation/verdict.h"
 
 namespace caldera {
 
-/// JSON as it is, for what is nested.
-struct JsonText {
-  std::string text;
-};
-
 /// monostate: there is no value.
-using Datum =
-    std::variant<std::monostate, int64_t, bool, std::string, Time, ResourceList, JsonText>;
+using Datum = std::variant<std::monostate, int64_t, std::string, Time, ResourceList,
+                           std::vector<TaskGrant>, std::vector<Figure>>;
 
 struct Listing {
   std::vector<std::string> columns;

@@ -16,8 +16,10 @@ Result<Datum> ReadDatum(const Statement& statement, int column, ColumnType type)
       CALDERA_TRY(ResourceList amounts, ParseAmounts(statement.TextView(column)));
       return Datum(std::move(amounts));
     }
-    case ColumnType::kJson:
-      return Datum(JsonText{statement.Text(column)});
+    case ColumnType::kTasks: {
+      CALDERA_TRY(std::vector<TaskGrant> tasks, ParseTasks(statement.TextView(column)));
+      return Datum(std::move(tasks));
+    }
     case ColumnType::kText:
       break;
   }

@@ -12,7 +12,7 @@
 namespace caldera {
 
 /// What a column of a statement holds.
-enum class ColumnType { kText, kInteger, kTime, kAmounts, kJson };
+enum class ColumnType { kText, kInteger, kTime, kAmounts, kTasks };
 
 struct ColumnSpec {
   std::string name;

@@ -43,6 +43,12 @@ std::string ShareText(int64_t milli) {
   return std::to_string(milli / 1000) + "." + rest;
 }
 
+/// In a limit, what is unlimited is absent.
+ResourceList Finite(ResourceList limits) {
+  std::erase_if(limits, [](const auto& entry) { return entry.second == kUnlimited; });
+  return limits;
+}
+
 }  // namespace
 
 Result<Listing> ListQueues(const LedgerReader& reader) {
@@ -54,9 +60,10 @@ Result<Listing> ListQueues(const LedgerReader& reader) {
   for (const QueueReport& queue : MakeReport(state).queues) {
     const JobCounts& jobs = counts[queue.queue];
     listing.rows.push_back({queue.queue, queue.parent, std::string(QueueStateName(queue.state)),
-                            int64_t{queue.weight}, int64_t{queue.priority}, queue.capability,
-                            queue.guarantee, queue.demand, queue.deserved, queue.allocated,
-                            ShareText(queue.share_milli), jobs.running, jobs.pending});
+                            int64_t{queue.weight}, int64_t{queue.priority},
+                            Finite(queue.capability), queue.guarantee, queue.demand, queue.deserved,
+                            queue.allocated, ShareText(queue.share_milli), jobs.running,
+                            jobs.pending});
   }
   return listing;
 }
@@ -116,7 +123,7 @@ Result<Listing> ListPlacements(const LedgerReader& reader, const PlacementFilter
                             {"epoch", ColumnType::kInteger},
                             {"child"},
                             {"minAvailable", ColumnType::kInteger},
-                            {"tasks", ColumnType::kJson},
+                            {"tasks", ColumnType::kTasks},
                             {"requests", ColumnType::kAmounts},
                             {"intent", ColumnType::kInteger},
                             {"placed", ColumnType::kTime},

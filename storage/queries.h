@@ -74,8 +74,8 @@ Result<JobAnswer> DescribeJob(const LedgerReader& reader, const std::string& nam
 
 /// Why a job waits, or why it runs where it runs.
 struct Explanation {
-  Listing job;       ///< job kind queue state verdict since message: one row.
-  Listing figures;   ///< object resource requested used limit, as quantities.
+  Listing job;  ///< job kind queue state verdict since message: one row.
+  std::vector<Figure> figures;
   Listing clusters;  ///< cluster verdict message figures
   Listing shards;    ///< cluster epoch child tasks requests placed, where it runs.
   /// The reason of the intent that placed it; empty where it was not placed by an intent.

@@ -53,45 +53,26 @@ Result<NameParts> ParseName(const std::string& text) {
   return parts;
 }
 
-/// `clusters` of the stored verdict, their figures as quantities.
-Result<Listing> ReadClusters(Database& database, int64_t job);
-
-std::string Quantity(const Statement& row, int column, const std::string& resource) {
-  return resource.empty() ? std::to_string(row.Integer(column))
-                          : FormatAmount(resource, row.Integer(column));
+/// A figure in the columns from `first` on.
+Figure FigureOf(const Statement& row, int first) {
+  return {row.Text(first), row.Text(first + 1), row.Integer(first + 2), row.Integer(first + 3),
+          row.Integer(first + 4)};
 }
 
-Result<Listing> ReadFigures(Database& database, int64_t job) {
+Result<std::vector<Figure>> ReadFigures(Database& database, int64_t job) {
   CALDERA_TRY(Statement rows,
               database.Prepare("SELECT f.value ->> 'object', f.value ->> 'resource', "
                                "f.value ->> 'requested', f.value ->> 'used', f.value ->> 'limit' "
                                "FROM jobs, json_each(jobs.figures) AS f WHERE jobs.id = ?1"));
   rows.Start(job);
-  Listing listing{{"object", "resource", "requested", "used", "limit"}, {}};
+  std::vector<Figure> figures;
   while (true) {
     CALDERA_TRY(const bool found, rows.Step());
     if (!found) {
-      return listing;
+      return figures;
     }
-    const std::string resource = rows.Text(1);
-    listing.rows.push_back({rows.Text(0), resource, Quantity(rows, 2, resource),
-                            Quantity(rows, 3, resource), Quantity(rows, 4, resource)});
+    figures.push_back(FigureOf(rows, 0));
   }
-}
-
-void AppendFigure(std::string& out, const Statement& row) {
-  const std::string resource = row.Text(5);
-  out += out.size() > 1 ? ",{\"object\":" : "{\"object\":";
-  AppendJsonString(out, row.TextView(4));
-  out += ",\"resource\":";
-  AppendJsonString(out, resource);
-  out += ",\"requested\":";
-  AppendJsonString(out, Quantity(row, 6, resource));
-  out += ",\"used\":";
-  AppendJsonString(out, Quantity(row, 7, resource));
-  out += ",\"limit\":";
-  AppendJsonString(out, Quantity(row, 8, resource));
-  out += '}';
 }
 
 Result<Listing> ReadClusters(Database& database, int64_t job) {
@@ -107,22 +88,17 @@ Result<Listing> ReadClusters(Database& database, int64_t job) {
   rows.Start(job);
   Listing listing{{"cluster", "verdict", "message", "figures"}, {}};
   int64_t current = -1;
-  std::string figures;
   while (true) {
     CALDERA_TRY(const bool found, rows.Step());
-    if (!listing.rows.empty() && (!found || rows.Integer(0) != current)) {
-      listing.rows.back().back() = JsonText{figures + "]"};
-    }
     if (!found) {
       return listing;
     }
     if (rows.Integer(0) != current) {
       current = rows.Integer(0);
-      figures = "[";
-      listing.rows.push_back({rows.Text(1), rows.Text(2), rows.Text(3), Datum()});
+      listing.rows.push_back({rows.Text(1), rows.Text(2), rows.Text(3), std::vector<Figure>()});
     }
     if (!rows.IsNull(4)) {
-      AppendFigure(figures, rows);
+      std::get<std::vector<Figure>>(listing.rows.back().back()).push_back(FigureOf(rows, 4));
     }
   }
 }
@@ -137,7 +113,7 @@ Result<Listing> ReadShards(Database& database, int64_t job, bool ended) {
                             {"epoch", ColumnType::kInteger},
                             {"child"},
                             {"minAvailable", ColumnType::kInteger},
-                            {"tasks", ColumnType::kJson},
+                            {"tasks", ColumnType::kTasks},
                             {"requests", ColumnType::kAmounts},
                             {"intent", ColumnType::kInteger},
                             {"placed", ColumnType::kTime},

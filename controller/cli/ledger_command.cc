@@ -1,0 +1,279 @@
+// `caldera ledger`: asks a ledger file, read-only, also while a controller writes it.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "controller/cli/command.h"
+#include "controller/cli/ledger_output.h"
+#include "controller/cli/messages.h"
+#include "storage/audit.h"
+#include "storage/backup.h"
+#include "storage/queries.h"
+#include "storage/replay.h"
+
+namespace caldera {
+namespace {
+
+constexpr const char* kLedgerExamples = R"(Examples:
+  caldera plan -f examples/quickstart --ledger federation.db
+  caldera ledger queues --ledger federation.db        what each queue deserves and holds
+  caldera ledger explain team-a/train --ledger federation.db
+                                                      why it waits, or why it runs there
+  caldera ledger usage --by tenant --window 24h -o csv --ledger federation.db
+  caldera ledger history --queue gold --ledger federation.db
+  caldera ledger replay 7 --ledger federation.db      plan cycle 7 again: the same digest?
+  caldera ledger sql "SELECT name, verdict FROM jobs" --ledger federation.db
+  export CALDERA_LEDGER=federation.db                 instead of --ledger
+
+A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. Times are RFC 3339; "now" is the time of the
+ledger's last cycle. JSON is an array of objects, one a row; its keys and the headings of CSV are
+stable, and only ever added to.
+Exit code: 0 done, 1 the answer is no (check or replay found a difference), 2 wrong usage or no
+such ledger, job or cycle.)";
+
+struct Options {
+  std::string file;
+  std::string output = "table";
+  JobFilter jobs;
+  PlacementFilter placements;
+  HistoryFilter history;
+  bool cycles = false;
+  std::string by = "queue";
+  std::string window = "24h";
+  std::string until;
+  std::string name;
+  int64_t cycle = 0;
+  std::string sql;
+  std::string target;
+  bool force = false;
+};
+
+/// What a subcommand prints, and its exit code.
+struct Printed {
+  std::string text;
+  int exit_code = kExitOk;
+};
+
+class LedgerQuestion {
+ public:
+  LedgerQuestion(const Options& options, const LedgerReader& reader)
+      : options_(options), reader_(reader), terminal_(Terminal::Of(stdout)) {}
+
+  Result<Printed> Queues() { return Print(ListQueues(reader_)); }
+  Result<Printed> Tenants() { return Print(ListTenants(reader_)); }
+  Result<Printed> Jobs() { return Print(ListJobs(reader_, options_.jobs)); }
+  Result<Printed> Placements() { return Print(ListPlacements(reader_, options_.placements)); }
+  Result<Printed> History() {
+    return Print(options_.cycles ? ListCycles(reader_, options_.history.limit)
+                                 : ListIntents(reader_, options_.history));
+  }
+  Result<Printed> Sql() { return Print(RunSql(options_.file, options_.sql)); }
+
+  Result<Printed> Usage() {
+    UsageQuery query;
+    query.by = options_.by;
+    CALDERA_TRY(query.window, ParseDuration(options_.window));
+    if (!options_.until.empty()) {
+      CALDERA_TRY(query.until, ParseTime(options_.until));
+    }
+    return Print(ListUsage(reader_, query));
+  }
+
+  Result<Printed> Job() {
+    CALDERA_TRY(const JobAnswer answer, DescribeJob(reader_, options_.name));
+    return Printed{PrintJob(answer, Format(), terminal_)};
+  }
+
+  Result<Printed> Explain() {
+    CALDERA_TRY(const Explanation answer, ExplainJob(reader_, options_.name));
+    return Printed{PrintExplanation(answer, Format(), terminal_)};
+  }
+
+  Result<Printed> ReplayCycle() {
+    CALDERA_TRY(const ReplayReport report, Replay(reader_, options_.cycle));
+    const int code = report.Same() ? kExitOk : kExitRefused;
+    if (Format() != LedgerFormat::kTable) {
+      const Listing listing{
+          {"cycle", "time", "changes", "actions", "recorded", "replayed", "same", "difference"},
+          {{report.cycle, report.time, report.changes, report.actions, report.recorded,
+            report.replayed, std::string(report.Same() ? "true" : "false"), report.difference}}};
+      return Printed{PrintListing(listing, Format(), terminal_), code};
+    }
+    std::string text = "cycle " + std::to_string(report.cycle) + " at " + FormatTime(report.time) +
+                       ": " + std::to_string(report.changes) + " changes, " +
+                       std::to_string(report.actions) + " actions\nrecorded  " + report.recorded +
+                       "\nreplayed  " + report.replayed + "\n";
+    text += report.Same() ? terminal_.Painted("the same digest", Paint::kGreen) + "\n"
+                          : terminal_.Painted("not the same: ", Paint::kRed) +
+                                Harmless(report.difference) + "\n";
+    return Printed{std::move(text), code};
+  }
+
+  Result<Printed> Check() {
+    CALDERA_TRY(const AuditReport report, Audit(reader_));
+    const int code = report.findings.empty() ? kExitOk : kExitRefused;
+    if (Format() != LedgerFormat::kTable) {
+      Listing listing{{"finding"}, {}};
+      for (const std::string& finding : report.findings) {
+        listing.rows.push_back({finding});
+      }
+      return Printed{PrintListing(listing, Format(), terminal_), code};
+    }
+    std::string text = std::to_string(report.cycles) + " cycles, " +
+                       std::to_string(report.checkpoints) + " checkpoints, " +
+                       std::to_string(report.open_shards) + " charged shards, " +
+                       std::to_string(report.balances) + " balances; digest " +
+                       (report.digest.empty() ? "-" : report.digest) + "\n";
+    for (const std::string& finding : report.findings) {
+      text += terminal_.Painted("wrong: ", Paint::kRed) + Harmless(finding) + "\n";
+    }
+    text += report.findings.empty() ? terminal_.Painted("all is well", Paint::kGreen) + "\n" : "";
+    return Printed{std::move(text), code};
+  }
+
+  Result<Printed> BackUp() {
+    CALDERA_CHECK(Backup(reader_, options_.target, options_.force));
+    return Printed{"wrote " + options_.target + "\n"};
+  }
+
+ private:
+  [[nodiscard]] LedgerFormat Format() const {
+    if (options_.output == "json") {
+      return LedgerFormat::kJson;
+    }
+    return options_.output == "csv" ? LedgerFormat::kCsv : LedgerFormat::kTable;
+  }
+  Result<Printed> Print(const Result<Listing>& listing) {
+    if (!listing.has_value()) {
+      return tl::unexpected<Error>(listing.error());
+    }
+    return Printed{PrintListing(*listing, Format(), terminal_)};
+  }
+
+  const Options& options_;
+  const LedgerReader& reader_;
+  Terminal terminal_;
+};
+
+using Question = Result<Printed> (LedgerQuestion::*)();
+
+int Answer(const Options& options, const std::string& name, Question question) {
+  const std::string command = "ledger " + name;
+  if (options.file.empty()) {
+    return PrintUnusable(
+        command, {ErrorCode::kInvalid, "say which ledger: --ledger FILE, or set CALDERA_LEDGER"});
+  }
+  const auto reader = LedgerReader::Open(options.file);
+  if (!reader.has_value()) {
+    return PrintUnusable(command, reader.error());
+  }
+  LedgerQuestion asked(options, *reader);
+  const Result<Printed> printed = (asked.*question)();
+  if (!printed.has_value()) {
+    return PrintUnusable(command, printed.error());
+  }
+  std::cout << printed->text;
+  return printed->exit_code;
+}
+
+class LedgerCommand {
+ public:
+  LedgerCommand(CLI::App& app, int& exit_code)
+      : options_(std::make_shared<Options>()),
+        exit_code_(exit_code),
+        ledger_(*app.add_subcommand("ledger", "Ask a ledger what happened, what is owed and why")) {
+  }
+
+  void Add() {
+    ledger_.footer(kLedgerExamples);
+    ledger_.require_subcommand(1);
+    ledger_.add_option("--ledger", options_->file, "The ledger's file")
+        ->type_name("FILE")
+        ->envname("CALDERA_LEDGER");
+    ledger_.add_option("-o,--output", options_->output, "How to print the answer (default: table)")
+        ->type_name("table|json|csv")
+        ->check(CLI::IsMember({"table", "json", "csv"}));
+    AddLists();
+    AddJobQuestions();
+    AddAudits();
+  }
+
+ private:
+  CLI::App& Sub(const std::string& name, const std::string& about, Question question) {
+    CLI::App* sub = ledger_.add_subcommand(name, about);
+    // So that --ledger and -o may also stand behind the subcommand.
+    sub->fallthrough();
+    sub->callback([options = options_, &exit_code = exit_code_, name, question] {
+      exit_code = Answer(*options, name, question);
+    });
+    return *sub;
+  }
+
+  void AddLists() {
+    Options& to = *options_;
+    Sub("queues", "What each queue deserves and holds", &LedgerQuestion::Queues);
+    Sub("tenants", "What each tenant uses of its quota", &LedgerQuestion::Tenants);
+
+    CLI::App& jobs = Sub("jobs", "Jobs with their state and verdict", &LedgerQuestion::Jobs);
+    jobs.add_option("--queue", to.jobs.queue, "Only of this queue");
+    jobs.add_option("--tenant,-n,--namespace", to.jobs.tenant, "Only of this namespace");
+    jobs.add_option("--state", to.jobs.state, "Only in this state")
+        ->check(CLI::IsMember({"pending", "running", "finished", "released"}));
+    jobs.add_flag("--all", to.jobs.gone, "Also jobs that were deleted");
+
+    CLI::App& placements =
+        Sub("placements", "What runs where, and since when", &LedgerQuestion::Placements);
+    placements.add_option("--queue", to.placements.queue, "Only of this queue");
+    placements.add_option("--cluster", to.placements.cluster, "Only on this cluster");
+    placements.add_flag("--all", to.placements.ended, "Also what has ended");
+
+    CLI::App& usage = Sub("usage", "What was used in a window of time", &LedgerQuestion::Usage);
+    usage.add_option("--by", to.by, "Sum by this (default: queue)")
+        ->check(CLI::IsMember({"queue", "tenant", "cluster"}));
+    usage.add_option("--window", to.window, "How far back (default: 24h)")->type_name("DURATION");
+    usage.add_option("--until", to.until, "End of the window (default: the last cycle)")
+        ->type_name("TIME");
+  }
+
+  void AddJobQuestions() {
+    Options& to = *options_;
+    Sub("job", "Everything about one job", &LedgerQuestion::Job)
+        .add_option("JOB", to.name, "NAME or NAMESPACE/NAME")
+        ->required();
+    Sub("explain", "Why a job waits, or why it runs where it runs", &LedgerQuestion::Explain)
+        .add_option("JOB", to.name, "NAME or NAMESPACE/NAME")
+        ->required();
+    CLI::App& history =
+        Sub("history", "Decisions with their reasons, oldest first", &LedgerQuestion::History);
+    history.add_option("--job", to.history.job, "Only of this job");
+    history.add_option("--queue", to.history.queue, "Only of this queue");
+    history.add_option("--limit", to.history.limit, "The newest so many, 0 for all (default: 100)")
+        ->check(CLI::NonNegativeNumber);
+    history.add_flag("--cycles", to.cycles, "Cycles with their digests instead of decisions");
+  }
+
+  void AddAudits() {
+    Options& to = *options_;
+    Sub("replay", "Plan a cycle again and compare the digests", &LedgerQuestion::ReplayCycle)
+        .add_option("CYCLE", to.cycle, "Number of the cycle")
+        ->required();
+    Sub("sql", "Run one SQL statement that only reads", &LedgerQuestion::Sql)
+        .add_option("QUERY", to.sql, "The statement")
+        ->required();
+    CLI::App& backup = Sub("backup", "Copy the ledger while it is in use", &LedgerQuestion::BackUp);
+    backup.add_option("FILE", to.target, "The copy")->required();
+    backup.add_flag("--force", to.force, "Replace the file if it exists");
+    Sub("check", "Check file, digests, balances and shards", &LedgerQuestion::Check);
+  }
+
+  std::shared_ptr<Options> options_;
+  int& exit_code_;
+  CLI::App& ledger_;
+};
+
+}  // namespace
+
+void AddLedgerCommand(CLI::App& app, int& exit_code) { LedgerCommand(app, exit_code).Add(); }
+
+}  // namespace caldera
