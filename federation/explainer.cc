@@ -1,0 +1,271 @@
+#include "federation/explainer.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "federation/assert.h"
+#include "federation/feasibility.h"
+#include "federation/gate.h"
+#include "federation/share.h"
+
+namespace caldera {
+
+namespace {
+
+constexpr size_t kNamesShown = 3;
+
+/// "a, b, c and 4 more".
+std::string Listed(const std::vector<std::string>& parts, const std::string& separator) {
+  std::string text;
+  for (size_t i = 0; i < std::min(parts.size(), kNamesShown); ++i) {
+    text += (i == 0 ? "" : separator) + parts[i];
+  }
+  if (parts.size() > kNamesShown) {
+    text += " and " + std::to_string(parts.size() - kNamesShown) + " more";
+  }
+  return text;
+}
+
+std::string Amount(const std::string& resource, int64_t amount) {
+  return resource + " " + FormatAmount(resource, amount);
+}
+
+/// Candidates as the planner would take them, then who is none.
+std::vector<JobIndex> Rank(const Round& round) {
+  const State& state = round.state();
+  std::vector<JobIndex> ranking = WaitingOrder(round);
+  std::vector<bool> ranked;
+  for (const JobIndex job : ranking) {
+    ranked.resize(std::max<size_t>(ranked.size(), job + 1), false);
+    ranked[job] = true;
+  }
+  std::vector<JobIndex> others;
+  for (const auto& [key, job] : state.jobs()) {
+    if (state.job(job).Pending() && (job >= ranked.size() || !ranked[job])) {
+      others.push_back(job);
+    }
+  }
+  // They come by key and kind already.
+  std::stable_sort(others.begin(), others.end(), [&](JobIndex a, JobIndex b) {
+    return state.job(a).creation < state.job(b).creation;
+  });
+  ranking.insert(ranking.end(), others.begin(), others.end());
+  return ranking;
+}
+
+/// The part of the limit by which the worst of the figures is missed: how far off a cluster is.
+int64_t Shortfall(const std::vector<Figure>& figures) {
+  int64_t worst = 0;
+  for (const Figure& figure : figures) {
+    const int64_t missing =
+        SaturatingSub(SaturatingAdd(figure.used, figure.requested), figure.limit);
+    worst = std::max(worst, Share(missing, std::max<int64_t>(figure.limit, 1)));
+  }
+  return worst;
+}
+
+bool HasClusterQuotas(const TenantEntry& tenant) {
+  return std::any_of(tenant.quotas.begin(), tenant.quotas.end(),
+                     [](const auto& quota) { return !quota.second.per_cluster.empty(); });
+}
+
+}  // namespace
+
+Explainer::Explainer(const State& after) : state_(after), round_(after), ranking_(Rank(round_)) {
+  for (const JobIndex job : ranking_) {
+    const JobEntry& entry = state_.job(job);
+    if (entry.job_class == kNoIndex ||
+        ClassGate(state_, round_.tree(), state_.classes()[entry.job_class]) != Verdict::kNone) {
+      break;  // Only candidates hold others back.
+    }
+    if (round_.tree().node(entry.queue).object().dequeue_strategy == DequeueStrategy::kFifo) {
+      fifo_heads_.emplace(entry.queue, job);
+    }
+  }
+}
+
+JobIndex Explainer::FifoHead(QueueIndex queue) const {
+  const auto it = fifo_heads_.find(queue);
+  return it == fifo_heads_.end() ? kNoIndex : it->second;
+}
+
+PendingJob Explainer::Explain(JobIndex job) {
+  const JobEntry& entry = state_.job(job);
+  CALDERA_ASSERT(entry.Pending());
+  PendingJob pending;
+  pending.job = entry.key;
+  pending.kind = state_.spec(entry).kind;
+  pending.queue = state_.queue(entry.queue).name;
+  Reason reason = JobGate(state_, round_.tree(), job);
+  if (reason.verdict == Verdict::kNone) {
+    const Answer& answer = AnswerFor(entry.job_class);
+    reason = answer.reason;
+    pending.clusters = answer.clusters;
+    const JobIndex first = FifoHead(entry.queue);
+    if (reason.verdict == Verdict::kNone && first != kNoIndex && first != job) {
+      reason.verdict = Verdict::kFifo;
+      reason.message = "queue " + pending.queue + " is fifo and its first job, " +
+                       state_.job(first).key.ToString() + ", does not go yet";
+    } else if (reason.verdict == Verdict::kNone) {
+      reason.message = "nothing is in the way: the next round places it";
+    }
+  }
+  pending.verdict = reason.verdict;
+  pending.message = std::move(reason.message);
+  pending.figures = std::move(reason.figures);
+  return pending;
+}
+
+const Explainer::Answer& Explainer::AnswerFor(ClassIndex job_class) {
+  const auto it = answers_.find(job_class);
+  if (it != answers_.end()) {
+    return it->second;
+  }
+  return answers_.emplace(job_class, Judge(state_.classes()[job_class])).first->second;
+}
+
+Explainer::Answer Explainer::Judge(const JobClass& job_class) {
+  const std::optional<Block> block =
+      round_.limits().Check(job_class.queue, job_class.tenant, state_.facts(job_class.shape));
+  if (block && block->verdict != Verdict::kFairShare) {
+    return {round_.limits().Explain(*block), {}};
+  }
+  const ClusterVerdicts& clusters = AskClusters(job_class);
+  Reason reason = SumUp(job_class, clusters);
+  if (reason.verdict == Verdict::kNone && block) {
+    reason = round_.limits().Explain(*block);
+  }
+  return {std::move(reason), clusters};
+}
+
+const ClusterVerdicts& Explainer::AskClusters(const JobClass& job_class) {
+  const bool by_tenant = HasClusterQuotas(state_.tenant(job_class.tenant));
+  const std::pair key(job_class.shape, by_tenant ? job_class.tenant : kNoIndex);
+  const auto it = clusters_.find(key);
+  if (it != clusters_.end()) {
+    return it->second;
+  }
+  ClusterVerdicts::List list;
+  for (const ClusterView& cluster : round_.clusters()) {
+    list.push_back(AskCluster(cluster, job_class));
+  }
+  return clusters_.emplace(key, ClusterVerdicts(std::move(list))).first->second;
+}
+
+ClusterVerdict Explainer::AskCluster(const ClusterView& cluster, const JobClass& job_class) const {
+  Reason reason = Admits(cluster, state_.shape(job_class.shape).clusters);
+  if (reason.verdict == Verdict::kNone) {
+    const std::optional<Block> block = round_.limits().CheckCluster(job_class.tenant, cluster.index,
+                                                                    state_.facts(job_class.shape));
+    reason = block ? round_.limits().Explain(*block) : Room(state_, cluster, job_class.shape);
+  }
+  if (reason.verdict == Verdict::kNone) {
+    reason.message = "it has room now";
+  }
+  return {cluster.name(), reason.verdict, std::move(reason.message), std::move(reason.figures)};
+}
+
+Reason Explainer::SumUp(const JobClass& job_class, const ClusterVerdicts& clusters) const {
+  if (clusters.empty()) {
+    return {Verdict::kNoClusterMatches, "there is no cluster", {}};
+  }
+  std::map<Verdict, std::vector<const ClusterVerdict*>> by_verdict;
+  for (const ClusterVerdict& cluster : clusters) {
+    by_verdict[cluster.verdict].push_back(&cluster);
+  }
+  if (by_verdict.contains(Verdict::kNone)) {
+    return {};
+  }
+  if (std::optional<Reason> larger = LargerThanFederation(job_class.shape)) {
+    return *larger;
+  }
+  if (std::optional<Reason> larger = LargerThanEveryCluster(job_class.shape)) {
+    return *larger;
+  }
+  std::vector<std::string> names;
+  for (const Verdict verdict : {Verdict::kInsufficientResources, Verdict::kTenantQuota}) {
+    if (const auto it = by_verdict.find(verdict); it != by_verdict.end()) {
+      const ClusterVerdict& closest = **std::min_element(
+          it->second.begin(), it->second.end(), [](const auto* a, const auto* b) {
+            return Shortfall(a->figures) < Shortfall(b->figures);
+          });
+      const std::string head =
+          it->second.size() == 1
+              ? "cluster " + closest.cluster + " has no room now: "
+              : "no cluster has room now; the closest is " + closest.cluster + ": ";
+      return {verdict, head + closest.message, closest.figures};
+    }
+  }
+  if (const auto it = by_verdict.find(Verdict::kClusterNotReady); it != by_verdict.end()) {
+    for (const ClusterVerdict* cluster : it->second) {
+      names.push_back(cluster->cluster);
+    }
+    return {Verdict::kClusterNotReady,
+            "no cluster that may take it is Ready: " + Listed(names, ", "),
+            {}};
+  }
+  for (const ClusterVerdict& cluster : clusters) {
+    names.push_back(cluster.cluster + ": " + cluster.message);
+  }
+  return {Verdict::kNoClusterMatches, "no cluster may take it: " + Listed(names, "; "), {}};
+}
+
+std::optional<Reason> Explainer::LargerThanFederation(ShapeIndex shape) const {
+  const ShapeFacts& facts = state_.facts(shape);
+  Reason reason{Verdict::kLargerThanFederation, "", {}};
+  for (const ResourceIndex r : facts.requested) {
+    int64_t all = 0;
+    for (const ClusterView& cluster : round_.clusters()) {
+      all = SaturatingAdd(all, cluster.allocatable[r]);
+    }
+    if (facts.total[r] > all) {
+      const std::string& name = state_.resources().Name(r);
+      reason.figures.push_back({"Federation", name, facts.total[r], 0, all});
+      reason.message +=
+          (reason.message.empty() ? "larger than all clusters together: it asks " : "; it asks ") +
+          Amount(name, facts.total[r]) + " and they have " + FormatAmount(name, all);
+    }
+  }
+  return reason.figures.empty() ? std::nullopt : std::optional(reason);
+}
+
+std::optional<Reason> Explainer::LargerThanEveryCluster(ShapeIndex shape) const {
+  const ShapeFacts& facts = state_.facts(shape);
+  const ClusterView* largest = nullptr;
+  int64_t least_missing = 0;
+  for (const ClusterView& cluster : round_.clusters()) {
+    if (!IsAdmitted(cluster, state_.shape(shape).clusters)) {
+      continue;
+    }
+    int64_t missing = 0;
+    for (const ResourceIndex r : facts.requested) {
+      missing = std::max(missing, Share(SaturatingSub(facts.total[r], cluster.allocatable[r]),
+                                        std::max<int64_t>(cluster.allocatable[r], 1)));
+    }
+    if (missing == 0) {
+      return std::nullopt;
+    }
+    if (largest == nullptr || missing < least_missing) {
+      largest = &cluster;
+      least_missing = missing;
+    }
+  }
+  if (largest == nullptr) {
+    return std::nullopt;
+  }
+  Reason reason{
+      Verdict::kInsufficientResources, "larger than every cluster that may take it: ", {}};
+  for (const ResourceIndex r : facts.requested) {
+    if (facts.total[r] > largest->allocatable[r]) {
+      const std::string& name = state_.resources().Name(r);
+      reason.message += (reason.figures.empty() ? "it asks " : "; it asks ") +
+                        Amount(name, facts.total[r]) + " and the largest, " + largest->name() +
+                        ", has " + FormatAmount(name, largest->allocatable[r]);
+      reason.figures.push_back(
+          {"Cluster/" + largest->name(), name, facts.total[r], 0, largest->allocatable[r]});
+    }
+  }
+  return reason;
+}
+
+}  // namespace caldera

@@ -1,0 +1,134 @@
+// Knobs on the job itself.
+#include <algorithm>
+#include <utility>
+
+#include "federation/intake.h"
+#include "federation/knob_parts.h"
+#include "federation/node_pool.h"
+
+namespace caldera {
+
+namespace {
+
+std::string Annotation(std::string_view name) {
+  return Keyed("metadata.annotations", std::string(kAnnotationPrefix) + std::string(name));
+}
+
+std::string JobName(const State& state, JobIndex job) {
+  return "Job/" + state.job(job).key.ToString();
+}
+
+Knob EditJob(const State& state, JobIndex job, std::vector<Edit> edits,
+             std::function<void(Job&)> change) {
+  for (Edit& edit : edits) {
+    edit.object = JobName(state, job);
+  }
+  return Switch(std::move(edits), [job, change = std::move(change)](State& s) {
+    Job object = s.Object(job);
+    change(object);
+    s.Apply(JobUpsert{object});
+  });
+}
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) {
+    text += (text.empty() ? "" : ",") + part;
+  }
+  return text;
+}
+
+std::string TolerationText(const Toleration& toleration) {
+  std::string text = toleration.key.empty() ? "*" : toleration.key;
+  if (toleration.op == "Equal") {
+    text += "=" + toleration.value;
+  }
+  return toleration.effect.empty() ? text : text + ":" + toleration.effect;
+}
+
+std::string TolerationsText(const std::vector<Toleration>& tolerations) {
+  std::vector<std::string> parts;
+  for (const Toleration& toleration : tolerations) {
+    parts.push_back(TolerationText(toleration));
+  }
+  return parts.empty() ? std::string(kAbsent) : Joined(parts);
+}
+
+/// A label selector as kubectl writes it.
+std::string SelectorText(const std::vector<LabelRequirement>& selector) {
+  std::vector<std::string> parts;
+  for (const LabelRequirement& r : selector) {
+    const std::string values = Joined(r.values);
+    if (r.op == "In") {
+      parts.push_back(r.values.size() == 1 ? r.key + "=" + values : r.key + " in (" + values + ")");
+    } else if (r.op == "NotIn") {
+      parts.push_back(r.key + " notin (" + values + ")");
+    } else if (r.op == "Gt" || r.op == "Lt") {
+      parts.push_back(r.key + (r.op == "Gt" ? ">" : "<") + values);
+    } else {
+      parts.push_back((r.op == "DoesNotExist" ? "!" : "") + r.key);
+    }
+  }
+  return Joined(parts);
+}
+
+}  // namespace
+
+Knob SetQueue(const State& state, JobIndex job, const std::string& queue) {
+  return EditJob(state, job, {{"", "spec.queue", state.queue(state.job(job).queue).name, queue}},
+                 [queue](Job& object) { object.queue = queue; });
+}
+
+Knob Unhold(const State& state, JobIndex job) {
+  return EditJob(state, job, {{"", Annotation("hold"), "true", std::string(kAbsent)}},
+                 [](Job& object) { object.hold = false; });
+}
+
+Knob Resume(const State& state, JobIndex job) {
+  return EditJob(state, job, {{"", "status.state.phase", "Aborted", "Pending"}},
+                 [](Job& object) { object.suspended = false; });
+}
+
+Knob CreateReference(const State& state, JobIndex job, const std::string& reference) {
+  const std::string name = reference.substr(reference.rfind('/') + 1);
+  Knob knob =
+      EditJob(state, job, {{"", "metadata.name", std::string(kAbsent), name}},
+              [reference](Job& object) { std::erase(object.missing_references, reference); });
+  knob.id = reference;
+  knob.edits = [reference, name](int64_t) {
+    return std::vector<Edit>{{reference, "metadata.name", std::string(kAbsent), name}};
+  };
+  return knob;
+}
+
+Knob AllowCluster(const State& state, JobIndex job, ClusterIndex cluster) {
+  const Cluster& target = *state.cluster(cluster).object;
+  ClusterConstraint constraint = state.spec(state.job(job)).clusters;
+  std::vector<Edit> edits;
+  if (!constraint.names.empty() && std::find(constraint.names.begin(), constraint.names.end(),
+                                             target.name) == constraint.names.end()) {
+    const std::string from = Joined(constraint.names);
+    constraint.names.push_back(target.name);
+    edits.push_back({"", Annotation("clusters"), from, Joined(constraint.names)});
+  }
+  if (!std::all_of(constraint.selector.begin(), constraint.selector.end(),
+                   [&](const auto& r) { return Matches(r, target.labels); })) {
+    edits.push_back({"", Annotation("cluster-selector"), SelectorText(constraint.selector),
+                     std::string(kAbsent)});
+    constraint.selector.clear();
+  }
+  const std::string from = TolerationsText(constraint.tolerations);
+  for (const Taint& taint : target.taints) {
+    if (!Tolerates(constraint.tolerations, {taint})) {
+      constraint.tolerations.push_back(
+          {taint.key, taint.value.empty() ? "Exists" : "Equal", taint.value, taint.effect});
+    }
+  }
+  if (const std::string to = TolerationsText(constraint.tolerations); to != from) {
+    edits.push_back({"", Annotation("cluster-tolerations"), from, to});
+  }
+  return EditJob(state, job, std::move(edits),
+                 [constraint](Job& object) { object.clusters = constraint; });
+}
+
+}  // namespace caldera
