@@ -177,7 +177,7 @@ std::optional<Quantity> Field::AsQuantity() const {
     return Quantity(Int128{value_->AsInteger()} * 1'000'000'000, Quantity::Format::kDecimalSI);
   }
   if (!value_->IsString() && value_->kind() != Value::Kind::kDecimal) {
-    Refuse(NotA("a quantity (an integer, or a string such as \"500m\" or \"1Gi\")", *value_));
+    Refuse(NotA(R"(a quantity (an integer, or a string such as "500m" or "1Gi"))", *value_));
     return std::nullopt;
   }
   const auto quantity =
@@ -248,9 +248,12 @@ Issue Field::MakeIssue(std::string message) const {
   Issue issue;
   issue.object = sink_->object;
   issue.file = sink_->file;
-  issue.mark = value_ != nullptr && value_->mark().line != 0 ? value_->mark() : near_;
+  issue.mark = near_;
   issue.field = path_;
-  issue.value = Present() ? value_->Brief() : "";
+  if (value_ != nullptr) {
+    issue.mark = value_->mark().line != 0 ? value_->mark() : near_;
+    issue.value = value_->IsNull() ? "" : value_->Brief();
+  }
   issue.message = std::move(message);
   return issue;
 }

@@ -63,8 +63,8 @@ class Field {
   [[nodiscard]] std::map<std::string, Quantity, std::less<>> Quantities() const;
   /// Quantities() as amounts; `up` rounds up (requests), else down.
   [[nodiscard]] ResourceList Resources(bool up) const;
-  /// An error unless absent or a map.
-  bool IsMapOrAbsent() const;
+  /// An error unless absent or a map. Often called for the complaint alone.
+  bool IsMapOrAbsent() const;  // NOLINT(modernize-use-nodiscard)
 
   /// Adds an error / a warning at this field.
   void Refuse(std::string message) const;

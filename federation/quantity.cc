@@ -90,9 +90,9 @@ struct Digits {
 
 void MultiplyBy1024(Digits& number) {
   unsigned carry = 0;
-  for (auto digit = number.digits.rbegin(); digit != number.digits.rend(); ++digit) {
-    const unsigned product = *digit * 1024U + carry;
-    *digit = static_cast<uint8_t>(product % 10);
+  for (size_t i = number.digits.size(); i-- > 0;) {
+    const unsigned product = number.digits[i] * 1024U + carry;
+    number.digits[i] = static_cast<uint8_t>(product % 10);
     carry = product / 10;
   }
   for (; carry != 0; carry /= 10) {
