@@ -127,9 +127,17 @@ Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape) {
   return reason;
 }
 
-bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape) {
+bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape,
+                  const TenantLimits& quotas) {
+  const ShapeFacts& facts = state.facts(shape);
+  const auto assigned = [&](const ClusterView& cluster) {
+    const auto quota = quotas.in.find(cluster.index);
+    return quota == quotas.in.end() ||
+           std::all_of(facts.requested.begin(), facts.requested.end(),
+                       [&](ResourceIndex r) { return facts.total[r] <= quota->second[r]; });
+  };
   return std::any_of(clusters.begin(), clusters.end(), [&](const ClusterView& cluster) {
-    return !cluster.lost && IsAllowed(cluster, state.shape(shape).clusters) &&
+    return !cluster.lost && IsAllowed(cluster, state.shape(shape).clusters) && assigned(cluster) &&
            FitsEmpty(state, cluster, shape);
   });
 }

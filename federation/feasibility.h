@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "federation/capacity.h"
+#include "federation/quotas.h"
 #include "federation/reason.h"
 #include "federation/state.h"
 
@@ -26,7 +27,9 @@ bool FitsEmpty(const State& state, const ClusterView& cluster, ShapeIndex shape)
 /// kNone where FitsNow, else InsufficientResources with the figures that are short.
 Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape);
 
-/// Some cluster that is not lost allows it and could hold it when empty.
-bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape);
+/// Some cluster that is not lost allows it, could hold it when empty, and is not ruled out by the
+/// tenant's static assignment there.
+bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape,
+                  const TenantLimits& quotas);
 
 }  // namespace caldera

@@ -260,7 +260,12 @@ std::vector<std::string> LimitCheck::Reserved() {
     CapGuarantees(root, r, room, guarantees);
     const int64_t before = HoldOf(root, r, guarantees, held_before_);
     const int64_t after = HoldOf(root, r, guarantees, held_);
-    if (after > before && room != kUnlimited && after > room) {
+    int64_t used = 0;
+    for (const ResourceVector& held : held_) {
+      used = SaturatingAdd(used, held[r]);
+    }
+    // Where nothing is reserved idle, nobody's guarantee is taken.
+    if (after > before && after > used && room != kUnlimited && after > room) {
       broken.push_back("what is used of " + state_.resources().Name(r) +
                        " and guaranteed to queues comes to " + std::to_string(after) + " of " +
                        std::to_string(room));

@@ -2,29 +2,9 @@
 
 #include <algorithm>
 
-#include "federation/amounts.h"
-
 namespace caldera {
 
 namespace {
-
-ResourceLimits OverallQuota(const State& state, TenantIndex tenant) {
-  ResourceLimits limits;
-  for (const auto& [name, quota] : state.tenant(tenant).quotas) {
-    limits.Tighten(LimitsIn(state, quota.overall));
-  }
-  return limits;
-}
-
-std::map<ClusterIndex, ResourceLimits> ClusterQuotas(const State& state, TenantIndex tenant) {
-  std::map<ClusterIndex, ResourceLimits> limits;
-  for (const auto& [name, quota] : state.tenant(tenant).quotas) {
-    for (const auto& [cluster, list] : quota.per_cluster) {
-      limits[state.clusters().find(cluster)->second].Tighten(LimitsIn(state, list));
-    }
-  }
-  return limits;
-}
 
 /// True where `amount` more does not pass the limit.
 bool Allows(int64_t limit, int64_t used, int64_t amount) {
@@ -33,18 +13,20 @@ bool Allows(int64_t limit, int64_t used, int64_t amount) {
 
 }  // namespace
 
-Limits::Limits(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
-               const ResourceVector& total)
-    : state_(state), tree_(tree), shares_(shares), total_(total), holds_(tree.size()) {
-  for (TenantIndex t = 0; t < state.tenants().size(); ++t) {
-    Tenant& tenant = tenants_.emplace_back();
-    tenant.quota = OverallQuota(state, t);
-    tenant.charged = state.tenant(t).charged.ToVector();
-    tenant.quota_in = ClusterQuotas(state, t);
-    for (const auto& [cluster, quota] : tenant.quota_in) {
-      const auto it = state.tenant(t).charged_in.find(cluster);
-      if (it != state.tenant(t).charged_in.end()) {
-        tenant.charged_in[cluster] = it->second.ToVector();
+Limits::Limits(const State& state, const QueueTree& tree, const std::vector<TenantLimits>& quotas,
+               const std::vector<QueueShare>& shares, const ResourceVector& total)
+    : state_(state),
+      tree_(tree),
+      quotas_(quotas),
+      shares_(shares),
+      total_(total),
+      tenants_(quotas.size()),
+      holds_(tree.size()) {
+  for (TenantIndex t = 0; t < quotas.size(); ++t) {
+    tenants_[t].charged = state.tenant(t).charged.ToVector();
+    for (const auto& [cluster, charged] : state.tenant(t).charged_in) {
+      if (quotas[t].in.contains(cluster)) {
+        tenants_[t].charged_in[cluster] = charged.ToVector();
       }
     }
   }
@@ -55,15 +37,14 @@ Limits::Limits(const State& state, const QueueTree& tree, const std::vector<Queu
   const auto& order = tree.TopDown();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     Hold& hold = holds_[*it];
-    hold.own = shares[*it].held;
+    hold.used = shares[*it].held;
+    hold.parts = hold.used;
     for (const QueueIndex child : tree.node(*it).children) {
-      hold.own.Subtract(shares[child].held);
-      hold.below.Add(holds_[child].hold);
+      hold.parts.Subtract(holds_[child].used);
+      hold.parts.Add(holds_[child].hold);
     }
-    hold.hold = hold.own;
-    hold.hold.Add(hold.below);
     for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
-      hold.hold.Set(r, std::max(hold.hold[r], shares[*it].guarantee[r]));
+      hold.hold.Set(r, std::max(hold.parts[r], shares[*it].guarantee[r]));
     }
   }
 }
@@ -80,11 +61,12 @@ std::optional<Block> Limits::Check(QueueIndex queue, TenantIndex tenant,
 }
 
 std::optional<Block> Limits::CheckQuota(TenantIndex tenant, const ShapeFacts& facts) const {
-  const Tenant& t = tenants_[tenant];
+  const ResourceLimits& quota = quotas_[tenant].overall;
+  const ResourceVector& charged = tenants_[tenant].charged;
   for (const ResourceIndex r : facts.requested) {
-    if (!Allows(t.quota[r], t.charged[r], facts.total[r])) {
-      return Block{Verdict::kTenantQuota, kNoIndex,     tenant,    kNoIndex, r,
-                   facts.total[r],        t.charged[r], t.quota[r]};
+    if (!Allows(quota[r], charged[r], facts.total[r])) {
+      return Block{Verdict::kTenantQuota, kNoIndex,   tenant,  kNoIndex, r,
+                   facts.total[r],        charged[r], quota[r]};
     }
   }
   return std::nullopt;
@@ -115,12 +97,13 @@ std::optional<Block> Limits::CheckGuarantees(QueueIndex queue, const ShapeFacts&
     int64_t raise = facts.total[r];
     for (QueueIndex n = queue; n != kNoIndex && raise > 0; n = tree_.node(n).parent) {
       const Hold& hold = holds_[n];
-      const int64_t used = SaturatingAdd(hold.own[r], hold.below[r]);
-      const int64_t raised = std::max(SaturatingAdd(used, raise), shares_[n].guarantee[r]);
+      const int64_t raised = std::max(SaturatingAdd(hold.parts[r], raise), shares_[n].guarantee[r]);
       raise = SaturatingSub(raised, hold.hold[r]);
       const int64_t capability = tree_.node(n).capability[r];
       const int64_t limit = n == tree_.root() ? std::min(total_[r], capability) : capability;
-      if (raise > 0 && limit != kUnlimited && raised > limit) {
+      // Where nothing is reserved idle, the clusters and the capabilities decide alone.
+      const bool idle = raised > SaturatingAdd(hold.used[r], facts.total[r]);
+      if (raise > 0 && idle && limit != kUnlimited && raised > limit) {
         return Block{Verdict::kFairShare, n, kNoIndex, kNoIndex, r, raise, hold.hold[r], limit};
       }
     }
@@ -130,14 +113,13 @@ std::optional<Block> Limits::CheckGuarantees(QueueIndex queue, const ShapeFacts&
 
 std::optional<Block> Limits::CheckCluster(TenantIndex tenant, ClusterIndex cluster,
                                           const ShapeFacts& facts) const {
-  const Tenant& t = tenants_[tenant];
-  const auto quota = t.quota_in.find(cluster);
-  if (quota == t.quota_in.end()) {
+  const auto quota = quotas_[tenant].in.find(cluster);
+  if (quota == quotas_[tenant].in.end()) {
     return std::nullopt;
   }
-  const auto it = t.charged_in.find(cluster);
+  const auto charged = tenants_[tenant].charged_in.find(cluster);
   for (const ResourceIndex r : facts.requested) {
-    const int64_t used = it == t.charged_in.end() ? 0 : it->second[r];
+    const int64_t used = charged == tenants_[tenant].charged_in.end() ? 0 : charged->second[r];
     if (!Allows(quota->second[r], used, facts.total[r])) {
       return Block{Verdict::kTenantQuota, kNoIndex, tenant,          cluster, r,
                    facts.total[r],        used,     quota->second[r]};
@@ -146,24 +128,16 @@ std::optional<Block> Limits::CheckCluster(TenantIndex tenant, ClusterIndex clust
   return std::nullopt;
 }
 
-bool Limits::FitsAlone(const State& state, const QueueTree& tree, const JobClass& job_class) {
-  const ResourceLimits quota = OverallQuota(state, job_class.tenant);
-  const ResourceLimits& capability = tree.node(job_class.queue).capability;
-  const ShapeFacts& facts = state.facts(job_class.shape);
-  return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
-    return facts.total[r] <= quota[r] && facts.total[r] <= capability[r];
-  });
-}
-
 void Limits::Commit(QueueIndex queue, TenantIndex tenant, ClusterIndex cluster,
                     const ShapeFacts& facts) {
   Tenant& t = tenants_[tenant];
   t.charged.Add(facts.total);
-  if (t.quota_in.contains(cluster)) {
+  if (quotas_[tenant].in.contains(cluster)) {
     t.charged_in[cluster].Add(facts.total);
   }
   for (QueueIndex n = queue; n != kNoIndex; n = tree_.node(n).parent) {
     charged_[n].Add(facts.total);
+    holds_[n].used.Add(facts.total);
   }
   for (const ResourceIndex r : facts.requested) {
     RaiseHold(queue, r, facts.total[r]);
@@ -174,10 +148,8 @@ void Limits::RaiseHold(QueueIndex queue, ResourceIndex r, int64_t amount) {
   int64_t raise = amount;
   for (QueueIndex n = queue; n != kNoIndex && raise > 0; n = tree_.node(n).parent) {
     Hold& hold = holds_[n];
-    ResourceVector& part = n == queue ? hold.own : hold.below;
-    part.Set(r, SaturatingAdd(part[r], raise));
-    const int64_t raised =
-        std::max(SaturatingAdd(hold.own[r], hold.below[r]), shares_[n].guarantee[r]);
+    hold.parts.Set(r, SaturatingAdd(hold.parts[r], raise));
+    const int64_t raised = std::max(hold.parts[r], shares_[n].guarantee[r]);
     raise = SaturatingSub(raised, hold.hold[r]);
     hold.hold.Set(r, raised);
   }

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "federation/capacity.h"
 #include "federation/queue_tree.h"
+#include "federation/quotas.h"
 #include "federation/reason.h"
 #include "federation/shares.h"
 #include "federation/state.h"
@@ -30,9 +30,9 @@ struct Block {
 
 class Limits {
  public:
-  /// Borrows all of them. `shares` are the ones that ShareOut made.
-  Limits(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
-         const ResourceVector& total);
+  /// Borrows all of them.
+  Limits(const State& state, const QueueTree& tree, const std::vector<TenantLimits>& quotas,
+         const std::vector<QueueShare>& shares, const ResourceVector& total);
 
   /// The first limit in the way of such a job anywhere: quota, capability, then guarantees.
   [[nodiscard]] std::optional<Block> Check(QueueIndex queue, TenantIndex tenant,
@@ -40,9 +40,6 @@ class Limits {
   /// The tenant's static assignment in one cluster.
   [[nodiscard]] std::optional<Block> CheckCluster(TenantIndex tenant, ClusterIndex cluster,
                                                   const ShapeFacts& facts) const;
-  /// Quota and capability as if nothing were held: false for a job that can never go.
-  [[nodiscard]] static bool FitsAlone(const State& state, const QueueTree& tree,
-                                      const JobClass& job_class);
 
   void Commit(QueueIndex queue, TenantIndex tenant, ClusterIndex cluster, const ShapeFacts& facts);
 
@@ -50,15 +47,13 @@ class Limits {
 
  private:
   struct Tenant {
-    ResourceLimits quota;
     ResourceVector charged;
-    std::map<ClusterIndex, ResourceLimits> quota_in;
-    std::map<ClusterIndex, ResourceVector> charged_in;
+    std::map<ClusterIndex, ResourceVector> charged_in;  ///< Where there is an assignment.
   };
   /// What a queue reserves: its guarantee or what it holds, whichever is more, level by level.
   struct Hold {
-    ResourceVector own;    ///< What its own jobs hold.
-    ResourceVector below;  ///< Sum of the children's holds.
+    ResourceVector used;   ///< What it holds, its descendants in it.
+    ResourceVector parts;  ///< What its own jobs hold, and its children's holds.
     ResourceVector hold;
   };
 
@@ -71,6 +66,7 @@ class Limits {
 
   const State& state_;
   const QueueTree& tree_;
+  const std::vector<TenantLimits>& quotas_;
   const std::vector<QueueShare>& shares_;
   const ResourceVector& total_;
   std::vector<Tenant> tenants_;          ///< By TenantIndex.

@@ -47,6 +47,17 @@ bool TermMatches(const NodeConstraint::Term& term, const Node& node, const Label
                      [&](const auto& e) { return Matches(e, fields); });
 }
 
+/// How many pods of that request fit, up to `most`.
+int64_t Fitting(const ResourceVector& free, const ResourceVector& request, int64_t most) {
+  int64_t count = most;
+  for (ResourceIndex r = 0; r < request.size(); ++r) {
+    if (request[r] > 0) {
+      count = std::min(count, std::max<int64_t>(free[r], 0) / request[r]);
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 bool Matches(const LabelRequirement& requirement, const Labels& labels) {
@@ -113,22 +124,16 @@ void NodePool::Take(const std::string& node, const ResourceVector& amounts) {
   }
 }
 
-int64_t NodePool::SlotsOn(const Slot& slot, const Task& task) const {
-  int64_t slots = task.replicas;
-  for (ResourceIndex r = 0; r < task.request.size(); ++r) {
-    if (task.request[r] > 0) {
-      slots = std::min(slots, std::max<int64_t>(slot.free[r], 0) / task.request[r]);
+const std::vector<size_t>& NodePool::Eligible(const NodeConstraint* constraint) {
+  const auto [it, added] = eligible_.try_emplace(constraint);
+  if (added) {
+    for (size_t s = 0; s < slots_.size(); ++s) {
+      if (NodeTakes(*slots_[s].node, *constraint)) {
+        it->second.push_back(s);
+      }
     }
   }
-  return slots > 0 && NodeTakes(*slot.node, *task.nodes) ? slots : 0;
-}
-
-int64_t NodePool::Slots(const Task& task) const {
-  int64_t slots = 0;
-  for (const Slot& slot : slots_) {
-    slots = std::min(SaturatingAdd(slots, SlotsOn(slot, task)), task.replicas);
-  }
-  return slots;
+  return it->second;
 }
 
 int64_t NodePool::Size(const ResourceVector& request) const {
@@ -146,8 +151,8 @@ int64_t NodePool::Fill(const Task& task, std::vector<Step>& steps) {
     int64_t count = 0;
   };
   std::vector<Room> rooms;
-  for (size_t s = 0; s < slots_.size(); ++s) {
-    const int64_t count = SlotsOn(slots_[s], task);
+  for (const size_t s : Eligible(task.nodes)) {
+    const int64_t count = Fitting(slots_[s].free, task.request, task.replicas);
     if (count == 0) {
       continue;
     }

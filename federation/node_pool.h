@@ -5,6 +5,7 @@
 // bound is packed by the same rule, oldest intent first.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "federation/state.h"
@@ -26,7 +27,7 @@ class NodePool {
   NodePool(const State& state, const ClusterEntry& cluster);
 
   struct Task {
-    const NodeConstraint* nodes = nullptr;
+    const NodeConstraint* nodes = nullptr;  ///< Lives as long as the pool.
     ResourceVector request;
     int64_t replicas = 0;
   };
@@ -34,8 +35,6 @@ class NodePool {
   bool Pack(const std::vector<Task>& gang);
   /// Takes room for as many of one task's pods as fit.
   int64_t PackSome(const Task& task);
-  /// How many such pods fit now, up to task.replicas.
-  [[nodiscard]] int64_t Slots(const Task& task) const;
   /// Takes what a bound pod uses; a node that is not known is ignored.
   void Take(const std::string& node, const ResourceVector& amounts);
 
@@ -52,13 +51,15 @@ class NodePool {
     const ResourceVector* request = nullptr;
     int64_t count = 0;
   };
-  [[nodiscard]] int64_t SlotsOn(const Slot& slot, const Task& task) const;
+  /// The slots of the nodes that take such pods at all; remembered by the constraint's address.
+  const std::vector<size_t>& Eligible(const NodeConstraint* constraint);
   /// The largest part that `request` asks of one resource of the cluster, as floor(r * 2^32 / all).
   [[nodiscard]] int64_t Size(const ResourceVector& request) const;
   int64_t Fill(const Task& task, std::vector<Step>& steps);
 
   std::vector<Slot> slots_;  ///< By name.
   ResourceVector allocatable_;
+  std::map<const NodeConstraint*, std::vector<size_t>> eligible_;
 };
 
 /// The tasks of a shape as a NodePool packs them; borrows the shape.

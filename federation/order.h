@@ -48,8 +48,6 @@ class Contest {
   /// The best job's class is out for the round (all its jobs are alike); in a fifo queue, all of
   /// the queue is.
   void Drop();
-  /// As Took, for a ranking that places nothing: the order of a fifo queue is kept.
-  [[nodiscard]] const ResourceVector& Held(QueueIndex queue) const { return queues_[queue].held; }
 
  private:
   /// Where a class stands: its oldest job not yet taken.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "federation/assert.h"
 #include "federation/feasibility.h"
 
 namespace caldera {
@@ -23,7 +22,7 @@ bool Placement::Alive(ShapeIndex shape) const {
   return !options_[shape].known || !options_[shape].open.empty();
 }
 
-std::optional<Site> Placement::Choose(ShapeIndex shape, TenantIndex tenant, const Limits& limits) {
+std::optional<Site> Placement::Place(ShapeIndex shape, TenantIndex tenant, const Limits& limits) {
   Options& options = options_[shape];
   if (!options.known) {
     List(shape, options);
@@ -46,7 +45,7 @@ std::optional<Site> Placement::Choose(ShapeIndex shape, TenantIndex tenant, cons
     if (best == nullptr) {
       return std::nullopt;
     }
-    if (FitsNow(clusters_[best->cluster], state_.shape(shape), facts)) {
+    if (Take(best->cluster, shape)) {
       return Site{best->cluster, best->left, rivals};
     }
     options.open.erase(options.open.begin() + (best - options.open.data()));
@@ -109,15 +108,16 @@ Part Placement::Left(const ClusterView& cluster, const ShapeFacts& facts) const 
   return largest.resource == ResourceCatalog::kNone ? Part() : largest;
 }
 
-void Placement::Commit(size_t position, ShapeIndex shape) {
+/// Node by node where nodes are given; false, and nothing is taken, where that is not enough.
+bool Placement::Take(size_t position, ShapeIndex shape) {
   ClusterView& cluster = clusters_[position];
   const ShapeFacts& facts = state_.facts(shape);
-  cluster.free.Subtract(facts.total);
-  if (cluster.nodes.has_value()) {
-    const bool packed = cluster.nodes->Pack(GangOf(state_.shape(shape), facts));
-    CALDERA_ASSERT(packed);
+  if (cluster.nodes.has_value() && !cluster.nodes->Pack(GangOf(state_.shape(shape), facts))) {
+    return false;
   }
+  cluster.free.Subtract(facts.total);
   ++versions_[position];
+  return true;
 }
 
 }  // namespace caldera

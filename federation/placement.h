@@ -39,12 +39,11 @@ class Placement {
   Placement(const State& state, std::vector<ClusterView> clusters);
 
   [[nodiscard]] const std::vector<ClusterView>& clusters() const { return clusters_; }
-  /// The best site for a job of that shape and tenant, or none.
-  std::optional<Site> Choose(ShapeIndex shape, TenantIndex tenant, const Limits& limits);
+  /// Takes the room for a job of that shape and tenant at the best site; nothing where there is
+  /// none.
+  std::optional<Site> Place(ShapeIndex shape, TenantIndex tenant, const Limits& limits);
   /// False once no cluster can hold the shape, for whichever tenant.
   [[nodiscard]] bool Alive(ShapeIndex shape) const;
-  /// Takes the room in a site that Choose gave.
-  void Commit(size_t cluster, ShapeIndex shape);
 
  private:
   /// A cluster that may hold a shape, as of one version of its free room.
@@ -62,6 +61,7 @@ class Placement {
   void List(ShapeIndex shape, Options& options);
   /// Brings options up to date with the free room; drops those that are too small by now.
   void Refresh(ShapeIndex shape, Options& options);
+  bool Take(size_t cluster, ShapeIndex shape);
   [[nodiscard]] bool Before(const Option& a, const Option& b) const;
   [[nodiscard]] Part Left(const ClusterView& cluster, const ShapeFacts& facts) const;
 

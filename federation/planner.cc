@@ -73,7 +73,7 @@ std::vector<Action> PlaceInOrder(Round& round) {
     const bool may_go = placement.Alive(job_class.shape) &&
                         !round.limits().Check(job_class.queue, job_class.tenant, facts);
     const auto site =
-        may_go ? placement.Choose(job_class.shape, job_class.tenant, round.limits()) : std::nullopt;
+        may_go ? placement.Place(job_class.shape, job_class.tenant, round.limits()) : std::nullopt;
     if (!site.has_value()) {
       contest.Drop();
       continue;
@@ -82,7 +82,6 @@ std::vector<Action> PlaceInOrder(Round& round) {
     actions.push_back(PlaceWhole(state, head, cluster, *site));
     actions.back().rank = static_cast<int32_t>(actions.size());
     round.limits().Commit(job_class.queue, job_class.tenant, cluster.index, facts);
-    placement.Commit(site->cluster, job_class.shape);
     contest.Took();
   }
   return actions;

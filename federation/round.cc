@@ -1,5 +1,8 @@
 #include "federation/round.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "federation/feasibility.h"
 #include "federation/gate.h"
 
@@ -18,25 +21,12 @@ std::vector<Contest::Entrant> FindEntrants(const State& state, const QueueTree& 
   return entrants;
 }
 
-/// Only what could ever go is a demand: an entitlement to more would be lost to everybody.
-std::vector<ClassDemand> FindDemand(const State& state, const QueueTree& tree,
-                                    const std::vector<ClusterView>& clusters,
-                                    const std::vector<Contest::Entrant>& entrants) {
-  enum class Known : uint8_t { kNo, kFits, kNever };
-  std::vector<Known> fits(state.shape_count(), Known::kNo);
-  std::vector<ClassDemand> demand;
-  for (const Contest::Entrant& entrant : entrants) {
-    const JobClass& job_class = state.classes()[entrant.job_class];
-    Known& known = fits[job_class.shape];
-    if (known == Known::kNo) {
-      known = CouldEverFit(state, clusters, job_class.shape) ? Known::kFits : Known::kNever;
-    }
-    if (known == Known::kFits && Limits::FitsAlone(state, tree, job_class)) {
-      demand.push_back(
-          {job_class.queue, job_class.shape, static_cast<int64_t>(job_class.waiting.size())});
-    }
-  }
-  return demand;
+/// Quota and capability as if nothing were held.
+bool FitsAlone(const ShapeFacts& facts, const ResourceLimits& quota,
+               const ResourceLimits& capability) {
+  return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
+    return facts.total[r] <= quota[r] && facts.total[r] <= capability[r];
+  });
 }
 
 }  // namespace
@@ -45,10 +35,38 @@ Round::Round(const State& state)
     : state_(state),
       tree_(state),
       clusters_(ViewClusters(state)),
+      quotas_(FoldQuotas(state)),
       entrants_(FindEntrants(state, tree_)),
-      shares_(ShareOut(state, tree_, clusters_, FindDemand(state, tree_, clusters_, entrants_))),
+      shares_(ShareOut(state, tree_, clusters_, FindDemand())),
       total_(FederationTotal(clusters_)),
-      limits_(state, tree_, shares_, total_) {}
+      limits_(state, tree_, quotas_, shares_, total_) {}
+
+/// Only what could ever go is a demand: an entitlement to more would be lost to everybody.
+std::vector<ClassDemand> Round::FindDemand() const {
+  std::vector<std::optional<bool>> by_shape(state_.shape_count());
+  std::vector<ClassDemand> demand;
+  for (const Contest::Entrant& entrant : entrants_) {
+    const JobClass& job_class = state_.classes()[entrant.job_class];
+    const TenantLimits& quotas = quotas_[job_class.tenant];
+    if (!FitsAlone(state_.facts(job_class.shape), quotas.overall,
+                   tree_.node(job_class.queue).capability)) {
+      continue;
+    }
+    // Without static assignments, all tenants are alike.
+    std::optional<bool> fits = quotas.in.empty() ? by_shape[job_class.shape] : std::nullopt;
+    if (!fits.has_value()) {
+      fits = CouldEverFit(state_, clusters_, job_class.shape, quotas);
+    }
+    if (quotas.in.empty()) {
+      by_shape[job_class.shape] = fits;
+    }
+    if (*fits) {
+      demand.push_back(
+          {job_class.queue, job_class.shape, static_cast<int64_t>(job_class.waiting.size())});
+    }
+  }
+  return demand;
+}
 
 std::vector<JobIndex> WaitingOrder(const Round& round) {
   Contest contest(round.state(), round.tree(), round.shares(), round.entrants());

@@ -27,6 +27,7 @@ class Round {
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] const QueueTree& tree() const { return tree_; }
   [[nodiscard]] const std::vector<ClusterView>& clusters() const { return clusters_; }
+  [[nodiscard]] const std::vector<TenantLimits>& quotas() const { return quotas_; }
   /// The classes whose jobs are candidates.
   [[nodiscard]] const std::vector<Contest::Entrant>& entrants() const { return entrants_; }
   [[nodiscard]] const std::vector<QueueShare>& shares() const { return shares_; }
@@ -36,9 +37,12 @@ class Round {
   [[nodiscard]] Limits& limits() { return limits_; }
 
  private:
+  [[nodiscard]] std::vector<ClassDemand> FindDemand() const;
+
   const State& state_;
   QueueTree tree_;
   std::vector<ClusterView> clusters_;
+  std::vector<TenantLimits> quotas_;
   std::vector<Contest::Entrant> entrants_;
   std::vector<QueueShare> shares_;
   ResourceVector total_;
