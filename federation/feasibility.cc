@@ -115,15 +115,15 @@ Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape) {
     return {};
   }
   NodePool nodes = *cluster.nodes;
+  int64_t pods = 0;
+  int64_t slots = 0;
   for (const NodePool::Task& task : GangOf(state.shape(shape), facts)) {
-    const int64_t slots = nodes.PackSome(task);
-    if (slots < task.replicas) {
-      reason.figures.push_back(
-          {"Cluster/" + cluster.name(), "", task.replicas - slots, slots, slots});
-    }
+    pods += task.replicas;
+    slots += nodes.PackSome(task);
   }
-  const int64_t pods = facts.total[state.resources().Find("pods")];
-  reason.message = "its nodes do not take all " + std::to_string(pods) + " pods node by node";
+  reason.figures.push_back({"Cluster/" + cluster.name(), "", pods, 0, slots});
+  reason.message = "its nodes hold " + std::to_string(slots) + " of " + std::to_string(pods) +
+                   " such pods, node by node";
   return reason;
 }
 
