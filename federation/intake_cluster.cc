@@ -16,7 +16,7 @@ void TakeConditions(const Field& conditions, Cluster& cluster) {
     }
     const auto status = condition["status"].String();
     if (status && *status != "True" && *status != "False" && *status != "Unknown") {
-      condition["status"].Refuse("must be \"True\", \"False\" or \"Unknown\"");
+      condition["status"].Refuse(R"(must be "True", "False" or "Unknown")");
     }
     cluster.ready = status == "True";
     cluster.ready_changed = TakeTime(condition["lastTransitionTime"]).value_or(Time{});

@@ -17,7 +17,7 @@ constexpr size_t kPatternMax = 4096;
 
 std::string MemberOf(const Taking& taking) {
   const Field metadata = taking.root["metadata"];
-  const std::string cluster = ClusterOfMember(taking.document.root);
+  std::string cluster = ClusterOfMember(taking.document.root);
   if (cluster.empty()) {
     metadata.Refuse("must say in which member cluster this " + taking.out.kind +
                     " is: annotation or label federation.caldera.sh/cluster");
