@@ -45,7 +45,10 @@ void CheckLabelName(const Field& field) {
 }
 
 void CheckNames(const Field& spec) {
-  CheckSubdomain(spec["serviceAccountName"], "ServiceAccount");
+  // serviceAccount is the old name of the field.
+  CheckSubdomain(
+      spec[TextOf(spec["serviceAccountName"]).empty() ? "serviceAccount" : "serviceAccountName"],
+      "ServiceAccount");
   CheckSubdomain(spec["nodeName"], "Node");
   CheckSubdomain(spec["priorityClassName"], "PriorityClass");
   const Field runtime = spec["runtimeClassName"];
@@ -165,6 +168,29 @@ void CheckHostUsers(const Field& spec) {
   }
 }
 
+// Containers that run as processes of a Windows host: all or none, and on the host's network.
+void CheckHostProcess(const Field& spec) {
+  const Field of_pod = spec["securityContext"]["windowsOptions"]["hostProcess"];
+  size_t containers = 0;
+  size_t host_processes = 0;
+  for (const char* const list : {"containers", "initContainers"}) {
+    for (const Field& container : ItemsOf(spec[list])) {
+      const Field own = container["securityContext"]["windowsOptions"]["hostProcess"];
+      ++containers;
+      host_processes += FlagOf(own.Present() ? own : of_pod) ? 1U : 0U;
+      if (own.Present() && of_pod.Present() && FlagOf(own) != FlagOf(of_pod)) {
+        own.Refuse("must be what the pod has");
+      }
+    }
+  }
+  if (host_processes > 0 && host_processes != containers) {
+    spec["containers"].Refuse("must all be host processes where one is");
+  }
+  if (host_processes > 0 && !FlagOf(spec["hostNetwork"])) {
+    spec["hostNetwork"].Refuse("must be true for host processes");
+  }
+}
+
 void CheckScheduling(const Field& spec) {
   CheckChoice(spec["restartPolicy"], {"Always", "OnFailure", "Never"});
   CheckChoice(spec["preemptionPolicy"], {"PreemptLowerPriority", "Never"},
@@ -198,6 +224,7 @@ void CheckPodSpec(const Field& spec) {
   CheckDns(spec);
   CheckGates(spec);
   CheckHostUsers(spec);
+  CheckHostProcess(spec);
   CheckNames(spec);
   CheckOverhead(spec["overhead"]);
   CheckOs(spec);

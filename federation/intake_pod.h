@@ -21,6 +21,7 @@ void CheckPodTemplate(const Field& pod_template);
 struct PodParts {
   std::set<std::string, std::less<>> volumes;        ///< Sound volumes, by name.
   std::set<std::string, std::less<>> block_volumes;  ///< Those of a claim: they can be devices.
+  std::set<std::string, std::less<>> empty_dirs;     ///< Those that are an emptyDir.
   std::set<std::string, std::less<>> claims;         ///< spec.resourceClaims, by name.
   std::string restart_policy;
   std::string os;
@@ -35,7 +36,7 @@ void CheckPodResources(const Field& pod_spec, const PodParts& parts);
 void CheckOverhead(const Field& overhead);
 void CheckProbe(const Field& probe, std::string_view kind, const PodParts& parts);
 void CheckLifecycle(const Field& lifecycle, const PodParts& parts);
-void CheckEnvironment(const Field& container);
+void CheckEnvironment(const Field& container, const PodParts& parts);
 /// Where a value is taken from a field or a resource of the pod; `volume`: for a file of a volume.
 void CheckFieldRef(const Field& reference, bool volume);
 void CheckResourceFieldRef(const Field& reference, bool volume);

@@ -78,7 +78,7 @@ void CheckCommon(const Field& container, const PodParts& parts) {
   CheckChoice(container["terminationMessagePolicy"], {"File", "FallbackToLogsOnError"});
   CheckChoice(container["imagePullPolicy"], {"Always", "IfNotPresent", "Never"});
   CheckPorts(container["ports"]);
-  CheckEnvironment(container);
+  CheckEnvironment(container, parts);
   CheckVolumeMounts(container, parts);
   CheckContainerResources(container["resources"], parts);
   CheckResizePolicy(container["resizePolicy"], parts);

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "federation/intake_pod.h"
+#include "federation/intake_pod_paths.h"
 #include "federation/intake_read.h"
 #include "federation/names.h"
 
@@ -43,7 +44,7 @@ void CheckKeyRef(const Field& reference) {
   }
 }
 
-void CheckFileKeyRef(const Field& reference) {
+void CheckFileKeyRef(const Field& reference, const PodParts& parts) {
   if (CheckGiven(reference["key"], "the key in the file") &&
       !IsRelaxedEnvName(TextOf(reference["key"]))) {
     reference["key"].Refuse("must be printable characters without '='");
@@ -51,11 +52,15 @@ void CheckFileKeyRef(const Field& reference) {
   if (CheckGiven(reference["volumeName"], "the volume of the file") &&
       !IsDnsLabel(TextOf(reference["volumeName"]))) {
     reference["volumeName"].Refuse("must be " + std::string(kDnsLabelRule));
+  } else if (!parts.empty_dirs.contains(TextOf(reference["volumeName"]))) {
+    reference["volumeName"].Refuse("must be a volume of this pod that is an emptyDir");
   }
-  CheckGiven(reference["path"], "the path of the file");
+  if (CheckGiven(reference["path"], "the path of the file")) {
+    CheckNoBacksteps(reference["path"]);
+  }
 }
 
-void CheckValueFrom(const Field& variable) {
+void CheckValueFrom(const Field& variable, const PodParts& parts) {
   const Field source = variable["valueFrom"];
   if (!IsMap(source)) {
     return;
@@ -77,7 +82,7 @@ void CheckValueFrom(const Field& variable) {
     }
   }
   if (IsMap(source["fileKeyRef"])) {
-    CheckFileKeyRef(source["fileKeyRef"]);
+    CheckFileKeyRef(source["fileKeyRef"], parts);
   }
   if (sources == 0) {
     source.Refuse("must have one of fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef");
@@ -199,13 +204,13 @@ void CheckResourceFieldRef(const Field& reference, bool volume) {
   }
 }
 
-void CheckEnvironment(const Field& container) {
+void CheckEnvironment(const Field& container, const PodParts& parts) {
   for (const Field& variable : ItemsOf(container["env"])) {
     if (CheckGiven(variable["name"], "a name for the variable") &&
         !IsEnvName(TextOf(variable["name"]))) {
       variable["name"].Refuse("must be " + std::string(kEnvNameRule));
     }
-    CheckValueFrom(variable);
+    CheckValueFrom(variable, parts);
   }
   for (const Field& source : ItemsOf(container["envFrom"])) {
     CheckEnvFrom(source);

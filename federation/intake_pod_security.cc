@@ -45,6 +45,32 @@ void CheckIds(const Field& context) {
   }
 }
 
+void CheckWindows(const Field& options) {
+  constexpr size_t kSpecMax = size_t{64} * 1024;
+  constexpr size_t kUserMax = 104;
+  const Field name = options["gmsaCredentialSpecName"];
+  if (name.Present() && !IsDnsSubdomain(TextOf(name))) {
+    name.Refuse("must be the name of an object: " + std::string(kDnsSubdomainRule));
+  }
+  const Field spec = options["gmsaCredentialSpec"];
+  if (spec.Present() && (TextOf(spec).empty() || TextOf(spec).size() > kSpecMax)) {
+    spec.Refuse("must not be empty, and at most 64 KiB");
+  }
+  const Field field = options["runAsUserName"];
+  if (!field.Present()) {
+    return;
+  }
+  std::string_view user = TextOf(field);
+  if (const size_t slash = user.find('\\'); slash != std::string_view::npos) {
+    user.remove_prefix(slash + 1);
+  }
+  if (user.empty() || user.size() > kUserMax ||
+      user.find_first_of("\"/\\:;|=,+*?<>@[]") != std::string_view::npos ||
+      user.find_first_not_of(". ") == std::string_view::npos) {
+    field.Refuse("must be USER or DOMAIN\\USER");
+  }
+}
+
 // Parts of lower-case letters, digits, `-` and `_`, joined by `.` or `/`.
 bool IsSysctlName(std::string_view name) {
   const auto alnum = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -109,7 +135,8 @@ bool IsIpv4(std::string_view text) {
       value = std::min(value * 10 + (c - '0'), 256);
     }
     ++parts;
-    if (part.empty() || value > 255 || parts > 4) {
+    const bool padded = part.size() > 1 && part.front() == '0';
+    if (part.empty() || padded || value > 255 || parts > 4) {
       return false;
     }
     if (dot == std::string_view::npos) {
@@ -155,7 +182,10 @@ bool IsIpv6(std::string_view text) {
 }
 
 void CheckIp(const Field& field) {
-  if (!IsIpv4(TextOf(field)) && !IsIpv6(TextOf(field))) {
+  const std::string_view text = TextOf(field);
+  // An IPv4 address in IPv6 form is not taken.
+  const bool mapped = text.find('.') != std::string_view::npos && text.starts_with("::");
+  if (mapped || (!IsIpv4(text) && !IsIpv6(text))) {
     field.Refuse("must be an IP address, such as 10.9.8.7 or 2001:db8::1");
   }
 }
@@ -209,6 +239,7 @@ void CheckSecurity(const Field& pod_spec) {
               context["seLinuxChangePolicy"].Present());
   CheckProfile(context["seccompProfile"], true);
   CheckProfile(context["appArmorProfile"], false);
+  CheckWindows(context["windowsOptions"]);
 }
 
 void CheckContainerSecurity(const Field& context) {
@@ -230,6 +261,7 @@ void CheckContainerSecurity(const Field& context) {
   }
   CheckProfile(context["seccompProfile"], true);
   CheckProfile(context["appArmorProfile"], false);
+  CheckWindows(context["windowsOptions"]);
 }
 
 void CheckDns(const Field& pod_spec) {

@@ -300,6 +300,9 @@ void CheckPodVolumes(const Field& volumes, PodParts& parts) {
     }
     CheckSources(volume);
     parts.volumes.insert(name);
+    if (kinds == 0 || volume["emptyDir"].Present()) {
+      parts.empty_dirs.insert(name);
+    }
     if (volume["persistentVolumeClaim"].Present() || volume["ephemeral"].Present()) {
       parts.block_volumes.insert(name);
     }

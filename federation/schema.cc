@@ -196,7 +196,8 @@ void Schema::ParseStruct(std::string_view line) {
     }
     member.name = name;
     for (const auto& [word, flag] : {std::pair{" rewritten", &SchemaMember::rewritten},
-                                     std::pair{" pointer", &SchemaMember::pointer}}) {
+                                     std::pair{" rewritten-always", &SchemaMember::always},
+                                     std::pair{" omitted", &SchemaMember::omitted}}) {
       if (text.ends_with(word)) {
         text.remove_suffix(std::string_view(word).size());
         member.*flag = true;

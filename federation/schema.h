@@ -8,7 +8,7 @@
 //   TYPE        Name  [TYPE]  {TYPE}  string  bool  int  int32  int64  quantity  int-or-string
 //               duration  any
 //   CONSTRAINT  min=N  len>=N  len<=N  items>=N  re=label|subdomain|no-colon  enum=a|b  keys=a,b
-//               set  default=TEXT  rewritten  pointer
+//               set  default=TEXT  rewritten  rewritten-always  omitted
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,10 @@ struct SchemaMember {
   bool required = false;
   /// Volcano's mutating webhook may write what is below this member again from its Go types.
   bool rewritten = false;
-  /// A required object that Go holds by pointer: it does not come into being by rewriting.
-  bool pointer = false;
+  /// It does so in every case, whatever Passage says.
+  bool always = false;
+  /// Required, but left out by Go where it is empty: rewriting makes no zero value of it.
+  bool omitted = false;
   size_t node = 0;
 };
 
@@ -90,7 +92,7 @@ class Schema {
 
 /// How the object reaches the schema. kRewritten: below a member marked `rewritten`, a webhook has
 /// read it into Go types and written it again: null items become zero values, missing required
-/// scalars too, empty optional strings vanish, numbers become canonical quantities.
+/// scalars too, empty optional strings and lists vanish, numbers become canonical quantities.
 enum class Passage : uint8_t { kAsSent, kRewritten };
 
 /// Checks `value` against a struct of `schema`, writes defaults in, drops nulls (as the API server

@@ -157,6 +157,26 @@ std::optional<Value> Zero(const SchemaNode& node) {
   }
 }
 
+// Go leaves empty strings and lists out when it writes, so rules on them do not see them. (An empty
+// string that no rule is about may stay.)
+bool IsOmitted(const SchemaMember& member, const SchemaNode& node, const Value& value) {
+  if (node.kind == Kind::kList) {
+    return !member.required && value.IsList() && value.AsList().empty();
+  }
+  const bool ruled = !node.choices.empty() || node.pattern != SchemaNode::Pattern::kNone ||
+                     node.fallback.has_value();
+  return node.kind == Kind::kString && value.IsString() && value.AsString().empty() &&
+         (member.required ? member.omitted : ruled);
+}
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\n\r";
+  const size_t first = text.find_first_not_of(kBlanks);
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
 class SchemaCheck {
  public:
   SchemaCheck(const Schema& schema, const Field& place, bool may_rewrite)
@@ -269,17 +289,12 @@ void SchemaCheck::Members(const SchemaStruct& structure, Value& value, const Ste
       continue;
     }
     const SchemaNode& node = schema_.Node(member->node);
-    // Go leaves an empty optional string out when it writes, so rules on it do not see it.
-    const bool omitted = rewritten_ && !member->required && entry.value.IsString() &&
-                         entry.value.AsString().empty() && node.kind == Kind::kString &&
-                         (!node.choices.empty() || node.pattern != SchemaNode::Pattern::kNone ||
-                          node.fallback.has_value());
-    if (entry.value.IsNull() || omitted) {
+    if (entry.value.IsNull() || (rewritten_ && IsOmitted(*member, node, entry.value))) {
       map.erase(map.begin() + static_cast<std::ptrdiff_t>(i));
       continue;
     }
     const bool outer = rewritten_;
-    rewritten_ = outer || (member->rewritten && may_rewrite_);
+    rewritten_ = outer || member->always || (member->rewritten && may_rewrite_);
     Check(node, entry.value, here);
     rewritten_ = outer;
     ++i;
@@ -298,11 +313,12 @@ void SchemaCheck::Implied(const SchemaStruct& structure, Value& value, const Ste
       continue;
     }
     const Step here{&step, member.name, 0, Step::In::kStruct, value.mark()};
-    auto zero = rewritten_ && !member.pointer ? Zero(node) : std::nullopt;
+    auto zero = rewritten_ && !member.omitted ? Zero(node) : std::nullopt;
     if (!zero.has_value()) {
       Refuse(nullptr, here, "is required: " + Wanted(node));
       continue;
     }
+    zero->set_mark(value.mark());
     Check(node, value.Set(member.name, *std::move(zero)), here);
   }
 }
@@ -415,12 +431,16 @@ void SchemaCheck::Amount(const SchemaNode& node, Value& value, const Step& step)
   if (!value.IsString() && !decimal) {
     return WrongKind(node, value, step);
   }
-  const auto amount = Quantity::Parse(decimal ? value.AsDecimal() : value.AsString());
+  const std::string_view text = decimal ? value.AsDecimal() : value.AsString();
+  // Go reads a quantity with blanks around it.
+  const auto amount = Quantity::Parse(rewritten_ ? Trimmed(text) : text);
   if (!amount.has_value()) {
     Refuse(&value, step, amount.error().message);
-  } else if (decimal && rewritten_) {
+  } else if (rewritten_ && (decimal || Trimmed(text) != text)) {
     value = Value(amount->Canonical(), value.mark());
-  } else if (decimal && !WholeNumber(value).has_value()) {
+  } else if (const auto whole = WholeNumber(value); decimal && whole.has_value()) {
+    value = Value(*whole, value.mark());
+  } else if (decimal) {
     Refuse(&value, step,
            "must not be a number with a fraction: write it in quotes, \"" + amount->Canonical() +
                "\"");

@@ -48,8 +48,8 @@ ContainerPort: containerPort! int32; hostIP string; hostPort int32; name string;
 ResizePolicy: resourceName! string; restartPolicy! string
 ResourceClaimRef: name! string; request string
 Resources: claims [ResourceClaimRef] keys=name; limits {quantity}; requests {quantity}
-RestartExitCodes: operator! string; values [int32] set
-RestartRule: action! string; exitCodes RestartExitCodes
+RestartExitCodes: operator! string omitted; values [int32] set
+RestartRule: action! string omitted; exitCodes RestartExitCodes
 SecurityProfile: localhostProfile string; type! string
 Capabilities: add [string]; drop [string]
 SeLinuxOptions: level string; role string; type string; user string
@@ -149,7 +149,7 @@ Quobyte: group string; readOnly bool; registry! string; tenant string; user stri
 Rbd: fsType string; image! string; keyring string default=/etc/ceph/keyring; monitors! [string];
   pool string default=rbd; readOnly bool; secretRef LocalRef; user string default=admin
 ScaleIO: fsType string default=xfs; gateway! string; protectionDomain string; readOnly bool;
-  secretRef! LocalRef pointer; sslEnabled bool; storageMode string default=ThinProvisioned;
+  secretRef! LocalRef omitted; sslEnabled bool; storageMode string default=ThinProvisioned;
   storagePool string; system! string; volumeName string
 SecretSource: defaultMode int32; items [KeyToPath]; optional bool; secretName string
 Storageos: fsType string; readOnly bool; secretRef LocalRef; volumeName string;
@@ -200,7 +200,7 @@ TaskSpec: dependsOn DependsOn; maxRetry int32 min=0; minAvailable int32 min=0;
 JobVolume: mountPath! string len>=1 re=no-colon; volumeClaim ClaimSpec;
   volumeClaimName string len<=253
 JobSpec: maxRetry int32 min=0 default=3; minAvailable int32 min=0; minSuccess int32 min=1;
-  networkTopology NetworkTopology; plugins {[string]}; policies [LifecyclePolicy];
+  networkTopology NetworkTopology; plugins {[string]} rewritten-always; policies [LifecyclePolicy];
   priorityClassName string len<=253 re=subdomain;
   queue string len<=253 re=subdomain default=default; runningEstimate duration;
   schedulerName string len<=63; tasks [TaskSpec] items>=1 rewritten;
