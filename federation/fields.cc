@@ -52,10 +52,14 @@ bool IsCounted(std::string_view resource) { return resource == "pods" || IsDevic
 
 }  // namespace
 
-Field Field::operator[](std::string_view key) const {
+Field Field::operator[](std::string_view key) const { return Below(key, Joined(path_, key)); }
+
+Field Field::Entry(std::string_view key) const { return Below(key, Bracketed(path_, key)); }
+
+Field Field::Below(std::string_view key, std::string path) const {
   const Value* const member = value_ == nullptr ? nullptr : value_->Find(key);
   const Mark near = value_ == nullptr ? near_ : value_->mark();
-  return {member, Joined(path_, key), near, *sink_};
+  return {member, std::move(path), near, *sink_};
 }
 
 std::optional<std::string> Field::String() const {

@@ -44,6 +44,8 @@ class Field {
 
   /// A member of a map. Of an absent field, or of one that is no map (reported by Map()): absent.
   [[nodiscard]] Field operator[](std::string_view key) const;
+  /// The same for a map whose keys are the user's (resources, labels): `spec.capability[cpu]`.
+  [[nodiscard]] Field Entry(std::string_view key) const;
 
   // Absent: nullopt / empty, without a complaint. Wrong kind: an error.
   [[nodiscard]] std::optional<std::string> String() const;
@@ -71,6 +73,7 @@ class Field {
   void Warn(std::string message) const;
 
  private:
+  [[nodiscard]] Field Below(std::string_view key, std::string path) const;
   /// Two checks may look at one field: the same complaint is kept once.
   void AddOnce(std::vector<Issue>& issues, std::string message) const;
   [[nodiscard]] Issue MakeIssue(std::string message) const;

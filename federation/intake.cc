@@ -157,12 +157,12 @@ std::string TakeUid(const Field& field) {
 
 Labels TakeAnnotations(const Field& map) {
   Labels annotations;
-  for (auto& [key, value] : map.Strings()) {
+  for (const auto& [key, field] : map.Members()) {
     if (!IsQualifiedName(key)) {
-      map.Refuse("\"" + Excerpt(key) + "\" is no annotation key: it takes " +
-                 std::string(kQualifiedNameRule));
+      field.Refuse("\"" + Excerpt(key) + "\" is no annotation key: it takes " +
+                   std::string(kQualifiedNameRule));
     }
-    annotations.emplace(key, value);
+    annotations.emplace(key, field.String().value_or(""));
   }
   return annotations;
 }

@@ -69,6 +69,7 @@ void TakePattern(const Field& field, HyperNodeMember& member) {
 
 void TakeSelector(const Field& selector, HyperNodeMember& member) {
   selector.IsMapOrAbsent();
+  WarnUnknown(selector, {"exactMatch", "regexMatch", "labelMatch"});
   const Field exact = selector["exactMatch"];
   const Field regex = selector["regexMatch"];
   const Field label = selector["labelMatch"];
@@ -147,6 +148,8 @@ void TakePod(Taking& taking) {
 void TakeHyperNode(Taking& taking) {
   const Field spec = taking.root["spec"];
   spec.IsMapOrAbsent();
+  WarnUnknown(taking.root, {"apiVersion", "kind", "metadata", "spec", "status"});
+  WarnUnknown(spec, {"members", "tier", "tierName"});
   HyperNode node;
   node.cluster = MemberOf(taking);
   node.name = taking.meta.name;
@@ -163,6 +166,7 @@ void TakeHyperNode(Taking& taking) {
   const Field members = spec["members"];
   for (const Field& item : members.Items()) {
     item.IsMapOrAbsent();
+    WarnUnknown(item, {"type", "selector"});
     HyperNodeMember member;
     member.type = item["type"].String().value_or("");
     if (member.type != "Node" && member.type != "HyperNode") {

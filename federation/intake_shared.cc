@@ -113,11 +113,15 @@ void WarnUnknown(const Field& map, std::initializer_list<std::string_view> known
   if (map.value() == nullptr || !map.value()->IsMap()) {
     return;
   }
-  for (const auto& [key, field] : map.Members()) {
+  for (const Member& member : map.value()->AsMap()) {
+    const std::string& key = member.key;
     if (std::find(known.begin(), known.end(), key) != known.end()) {
       continue;
     }
     const std::string_view near = Nearest(key, known);
+    if (map.sink().warnings.size() >= kIssuesMax) {
+      return;
+    }
     map[key].Warn("is not a field and is dropped by the API server" +
                   (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
   }
@@ -172,12 +176,13 @@ std::vector<LabelRequirement> TakeRequirements(const Field& list, bool node) {
 
 Labels TakeLabels(const Field& map) {
   Labels labels;
-  for (auto& [key, value] : map.Strings()) {
+  for (const auto& [key, field] : map.Members()) {
+    const std::string value = field.String().value_or("");
     if (!IsQualifiedName(key)) {
-      map.Refuse("\"" + Excerpt(key) + "\" is no label key: it takes " +
-                 std::string(kQualifiedNameRule));
+      field.Refuse("\"" + Excerpt(key) + "\" is no label key: it takes " +
+                   std::string(kQualifiedNameRule));
     } else if (!IsLabelValue(value)) {
-      map[key].Refuse("is no label value: it takes " + std::string(kLabelValueRule));
+      field.Refuse("is no label value: it takes " + std::string(kLabelValueRule));
     }
     labels.emplace(key, value);
   }

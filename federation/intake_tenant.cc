@@ -36,9 +36,10 @@ ResourceList TakeHard(const Field& map) {
   for (const auto& [key, quantity] : map.Quantities()) {
     const std::string resource = CountedResource(key);
     if (resource.empty()) {
-      map[key].Warn("is not counted: " + Excerpt(key) +
-                    " is no request for cpu, memory, ephemeral-storage, hugepages, devices or "
-                    "pods");
+      map.Entry(key).Warn(
+          "is not counted: " + Excerpt(key) +
+          " is no request for cpu, memory, ephemeral-storage, hugepages, devices or "
+          "pods");
       continue;
     }
     const int64_t amount = CapacityAmount(resource, quantity);
@@ -52,6 +53,7 @@ ResourceList TakeHard(const Field& map) {
 
 void TakeAssignment(const Field& item, TenantQuota& quota) {
   item.IsMapOrAbsent();
+  WarnUnknown(item, {"clusterName", "hard"});
   const Field name = item["clusterName"];
   const auto cluster = name.String();
   if (!cluster) {
@@ -105,6 +107,8 @@ void CheckAssignments(const Field& spec, const TenantQuota& quota) {
 void TakeFederatedResourceQuota(Taking& taking) {
   const Field spec = taking.root["spec"];
   spec.IsMapOrAbsent();
+  WarnUnknown(taking.root, {"apiVersion", "kind", "metadata", "spec", "status"});
+  WarnUnknown(spec, {"overall", "staticAssignments"});
   TenantQuota quota;
   quota.tenant = taking.meta.ns;
   quota.name = taking.meta.name;

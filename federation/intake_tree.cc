@@ -29,7 +29,7 @@ class TreeCheck {
   QueueTreeIssues Run() {
     for (size_t i = 0; i < queues_.size(); ++i) {
       if (InCycle(i)) {
-        Report(i, {"spec", "parent"}, Severity::kAlwaysError, CycleMessage(i));
+        Report(i, Place{{"spec", "parent"}, ""}, Severity::kAlwaysError, CycleMessage(i));
       }
     }
     for (size_t i = 0; i < queues_.size(); ++i) {
@@ -42,8 +42,8 @@ class TreeCheck {
         CheckCapability(i);
       }
     }
-    CheckSums("deserved", {"spec", "deserved"}, &Queue::deserved);
-    CheckSums("guarantee", {"spec", "guarantee", "resource"}, &Queue::guarantee);
+    CheckSums("deserved", Place{{"spec", "deserved"}, ""}, &Queue::deserved);
+    CheckSums("guarantee", Place{{"spec", "guarantee", "resource"}, ""}, &Queue::guarantee);
     for (size_t i = 0; i < queues_.size(); ++i) {
       if (refused_[i]) {
         issues_.refused.push_back(i);
@@ -54,7 +54,11 @@ class TreeCheck {
 
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
-  using Path = std::vector<std::string_view>;
+  // Where in a Queue: keys of the schema, then, in a map of resources, one of them.
+  struct Place {
+    std::vector<std::string_view> path;
+    std::string_view entry;
+  };
 
   // The parent among the queues given; kNone for root and for one that is not there.
   [[nodiscard]] size_t ParentOf(size_t i) const {
@@ -101,7 +105,7 @@ class TreeCheck {
     const size_t parent = ParentOf(i);
     if (parent == kNone || refused_[parent]) {
       if (!queue.parent.empty() && queue.parent != "root" && queue.parent != "default") {
-        Report(i, {"spec", "parent"}, Severity::kAlwaysWarning,
+        Report(i, Place{{"spec", "parent"}, ""}, Severity::kAlwaysWarning,
                parent == kNone ? "does not exist: jobs of this queue wait until it does"
                                : "is refused itself: jobs of this queue wait until it is mended");
       }
@@ -112,7 +116,7 @@ class TreeCheck {
       ++depth;
     }
     if (depth > kDepthMax) {
-      Report(i, {"spec", "parent"}, Severity::kRule,
+      Report(i, Place{{"spec", "parent"}, ""}, Severity::kRule,
              "puts this queue deeper than 5 levels below root, which is as deep as Volcano goes");
     }
   }
@@ -129,7 +133,7 @@ class TreeCheck {
           continue;
         }
         if (amount > limit->second) {
-          Report(i, {"spec", "capability", resource},
+          Report(i, Place{{"spec", "capability"}, resource},
                  limit->second == 0 ? Severity::kAlwaysWarning : Severity::kRule,
                  Above(resource, ancestor.name, limit->second));
         }
@@ -151,7 +155,7 @@ class TreeCheck {
     const ResourceList& capability = queues_[root->second].queue.capability;
     const auto limit = capability.find(resource);
     if (limit != capability.end() && amount > limit->second) {
-      Report(i, {"spec", "capability", resource}, Severity::kAlwaysWarning,
+      Report(i, Place{{"spec", "capability"}, resource}, Severity::kAlwaysWarning,
              Above(resource, "root", limit->second));
     }
   }
@@ -165,7 +169,7 @@ class TreeCheck {
 
   // Of siblings in input order, the one whose own part takes the sum above the parent's is at
   // fault; absent in the parent counts as 0. Children of root are free.
-  void CheckSums(std::string_view what, const Path& path, ResourceList Queue::*list) {
+  void CheckSums(std::string_view what, Place place, ResourceList Queue::*list) {
     std::map<size_t, ResourceList> sums;
     for (size_t i = 0; i < queues_.size(); ++i) {
       const size_t parent = ParentOf(i);
@@ -181,9 +185,8 @@ class TreeCheck {
         const auto before = sum.find(resource);
         const int64_t total = SaturatingAdd(before == sum.end() ? 0 : before->second, amount);
         if (total > most) {
-          Path field = path;
-          field.push_back(resource);
-          Report(i, field, Severity::kRule,
+          place.entry = resource;
+          Report(i, place, Severity::kRule,
                  "brings the sum of " + std::string(what) + " of the children of " +
                      Excerpt(queues_[parent].queue.name) + " to " + FormatAmount(resource, total) +
                      ": it must be at most the parent's, " + FormatAmount(resource, most));
@@ -195,14 +198,17 @@ class TreeCheck {
     }
   }
 
-  void Report(size_t i, const Path& path, Severity severity, std::string message) {
+  void Report(size_t i, const Place& place, Severity severity, std::string message) {
     const Document& document = *queues_[i].document;
     IssueSink sink;
     sink.object = "Queue/" + Excerpt(queues_[i].queue.name);
     sink.file = document.file;
     Field field(&document.root, "", document.root.mark(), sink);
-    for (const std::string_view key : path) {
+    for (const std::string_view key : place.path) {
       field = field[key];
+    }
+    if (!place.entry.empty()) {
+      field = field.Entry(place.entry);
     }
     const bool error = severity == Severity::kAlwaysError ||
                        (severity == Severity::kRule && strictness_ == Strictness::kNew);

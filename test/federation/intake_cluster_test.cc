@@ -275,6 +275,17 @@ TEST_CASE("hypernode: selectors that select nothing are worth a warning") {
   CHECK(FindIssue(intake.warnings, "spec.members[1].selector", "only exactMatch") != nullptr);
 }
 
+TEST_CASE("hypernode: misspelt fields are named") {
+  const Intake intake =
+      Take(kHyperNodeHead +
+           "spec: {tier: 0, teirName: a, members: [{type: Node, kind: b, selector: {exactMatch: "
+           "{name: a}, regexMach: {}}}]}\n");
+  CHECK(intake.change.has_value());
+  CHECK(FindIssue(intake.warnings, "spec.teirName", "did you mean tierName?") != nullptr);
+  CHECK(FindIssue(intake.warnings, "spec.members[0].kind", "is not a field") != nullptr);
+  CHECK(FindIssue(intake.warnings, "spec.members[0].selector.regexMach", "regexMatch?") != nullptr);
+}
+
 TEST_CASE("hypernode: what is refused") {
   const auto regex = [](const std::string& pattern) {
     return "spec: {tier: 1, members: [{type: Node, selector: {regexMatch: {pattern: '" + pattern +

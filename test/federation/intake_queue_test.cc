@@ -91,11 +91,11 @@ TEST_CASE("queue: what is refused") {
            {"{capability: {pods: '1.5'}}", "spec.capability[pods]", "whole number"},
            {"{capability: [cpu]}", "spec.capability", "must be a map"},
            {"{guarantee: 5}", "spec.guarantee", "must be a map"},
-           {"{guarantee: {resource: {cpu: 4}}}", "spec.guarantee.resource.cpu",
+           {"{guarantee: {resource: {cpu: 4}}}", "spec.guarantee.resource[cpu]",
             "needs deserved[cpu] = 4"},
-           {"{guarantee: {resource: {cpu: 4}}, deserved: {cpu: 3}}", "spec.deserved.cpu",
+           {"{guarantee: {resource: {cpu: 4}}, deserved: {cpu: 3}}", "spec.deserved[cpu]",
             "at least guarantee[cpu] = 4"},
-           {"{deserved: {cpu: 80}, capability: {cpu: 60}}", "spec.deserved.cpu",
+           {"{deserved: {cpu: 80}, capability: {cpu: 60}}", "spec.deserved[cpu]",
             "at most capability[cpu] = 60"},
            {"{affinity: {nodeGroupAffinity: {requiredDuringSchedulingIgnoredDuringExecution: a}}}",
             "spec.affinity.nodeGroupAffinity.requiredDuringSchedulingIgnoredDuringExecution",
@@ -151,8 +151,8 @@ TEST_CASE("queue: numbers of a stored queue are clamped") {
   CHECK(queue.deserved == ResourceList{{"cpu", 60'000}, {"memory", 4'294'967'296}});
   CHECK(queue.guarantee ==
         ResourceList{{"cpu", 60'000}, {"memory", 4'294'967'296}, {"nvidia.com/gpu", 2}});
-  CHECK(FindIssue(intake.warnings, "spec.deserved.cpu", "above capability[cpu] = 60") != nullptr);
-  CHECK(FindIssue(intake.warnings, "spec.guarantee.resource.cpu", "above deserved[cpu] = 60") !=
+  CHECK(FindIssue(intake.warnings, "spec.deserved[cpu]", "above capability[cpu] = 60") != nullptr);
+  CHECK(FindIssue(intake.warnings, "spec.guarantee.resource[cpu]", "above deserved[cpu] = 60") !=
         nullptr);
   // What was written stays written.
   CHECK(intake.defaulted.At({"spec", "deserved", "cpu"})->AsInteger() == 80);
@@ -315,11 +315,11 @@ TEST_CASE("queue tree: a capability above an ancestor's") {
               {"team-x", "{parent: mid, capability: {cpu: 200, memory: 1Gi}}"}});
   const Tree fresh(yaml);
   CHECK(fresh.issues.refused == std::vector<size_t>{2});
-  CHECK(FindIssue(fresh.issues.errors, "spec.capability.cpu",
+  CHECK(FindIssue(fresh.issues.errors, "spec.capability[cpu]",
                   "must be at most 100, the capability of org") != nullptr);
   const Tree stored(yaml, Strictness::kStored);
   CHECK(stored.issues.refused.empty());
-  CHECK(FindIssue(stored.issues.warnings, "spec.capability.cpu",
+  CHECK(FindIssue(stored.issues.warnings, "spec.capability[cpu]",
                   "is above 100, the capability of org, which is used instead") != nullptr);
 }
 
@@ -330,7 +330,7 @@ TEST_CASE("queue tree: limits that Volcano does not compare are worth a warning"
   CHECK(tree.issues.errors.empty());
   CHECK(FindIssue(tree.issues.warnings, "spec.capability[nvidia.com/gpu]", "capability of none") !=
         nullptr);
-  CHECK(FindIssue(tree.issues.warnings, "spec.capability.cpu", "capability of root") != nullptr);
+  CHECK(FindIssue(tree.issues.warnings, "spec.capability[cpu]", "capability of root") != nullptr);
 }
 
 TEST_CASE("queue tree: siblings together above their parent") {
@@ -343,8 +343,8 @@ TEST_CASE("queue tree: siblings together above their parent") {
   const Tree fresh(yaml);
   // b tips the sum and is refused; c fits in what is left; d asks for what the parent has none of.
   CHECK(fresh.issues.refused == std::vector<size_t>{2, 4});
-  CHECK(FindIssue(fresh.issues.errors, "spec.deserved.cpu", "to 110") != nullptr);
-  CHECK(FindIssue(fresh.issues.errors, "spec.deserved.memory", "the parent's, 0") != nullptr);
+  CHECK(FindIssue(fresh.issues.errors, "spec.deserved[cpu]", "to 110") != nullptr);
+  CHECK(FindIssue(fresh.issues.errors, "spec.deserved[memory]", "the parent's, 0") != nullptr);
   const Tree stored(yaml, Strictness::kStored);
   CHECK(stored.issues.refused.empty());
   CHECK(!stored.issues.warnings.empty());

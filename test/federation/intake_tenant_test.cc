@@ -95,6 +95,17 @@ TEST_CASE("quota: what is refused") {
   }
 }
 
+TEST_CASE("quota: misspelt fields are named") {
+  const Intake intake =
+      Take(Quota("{overall: {cpu: 5}, staticAssignment: [], staticAssignments: [{clusterName: a,"
+                 " hard: {cpu: 3}, hart: {}}]}"));
+  CHECK(intake.change.has_value());
+  CHECK(FindIssue(intake.warnings, "spec.staticAssignment", "did you mean staticAssignments?") !=
+        nullptr);
+  CHECK(FindIssue(intake.warnings, "spec.staticAssignments[0].hart", "did you mean hard?") !=
+        nullptr);
+}
+
 TEST_CASE("quota: assignments of a stored quota may exceed overall") {
   const Intake intake =
       Take(Quota("{overall: {cpu: 5}, staticAssignments: [{clusterName: a, hard: {cpu: 30}}]}"),

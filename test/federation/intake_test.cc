@@ -77,10 +77,10 @@ TEST_CASE("intake: names that are refused") {
            {"{name: a, creationTimestamp: yesterday}", "metadata.creationTimestamp", "RFC 3339"},
            {"{name: a, labels: [x]}", "metadata.labels", "must be a map"},
            {"{name: a, labels: {x: 1}}", "metadata.labels[x]", "in quotes"},
-           {"{name: a, labels: {'a b': x}}", "metadata.labels", "\"a b\" is no label key"},
-           {"{name: a, labels: {x: 'a b'}}", "metadata.labels.x", "is no label value"},
+           {"{name: a, labels: {'a b': x}}", "metadata.labels[a b]", "\"a b\" is no label key"},
+           {"{name: a, labels: {x: 'a b'}}", "metadata.labels[x]", "is no label value"},
            {"{name: a, annotations: {x: {y: z}}}", "metadata.annotations[x]", "must be a string"},
-           {"{name: a, annotations: {'a b': x}}", "metadata.annotations", "no annotation key"},
+           {"{name: a, annotations: {'a b': x}}", "metadata.annotations[a b]", "no annotation key"},
            {"text", "metadata", "must be a map"},
        }) {
     CAPTURE(row.metadata);
