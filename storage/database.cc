@@ -187,7 +187,7 @@ Result<Database> Database::Open(const std::string& path, Mode mode, Millis busy_
   if (rc != SQLITE_OK) {
     return FailWith(raw, rc);
   }
-  sqlite3_busy_timeout(raw, static_cast<int>(busy_timeout.count()));
+  database.SetBusyTimeout(busy_timeout);
   return database;
 }
 
@@ -231,6 +231,10 @@ Result<std::string> Database::QueryText(std::string_view sql) {
   CALDERA_TRY(Statement statement, Prepare(sql));
   CALDERA_TRY(const bool row, statement.Step());
   return row ? statement.Text(0) : std::string();
+}
+
+void Database::SetBusyTimeout(Millis timeout) {
+  sqlite3_busy_timeout(db_.get(), static_cast<int>(timeout.count()));
 }
 
 int64_t Database::LastInsertId() const { return sqlite3_last_insert_rowid(db_.get()); }

@@ -89,6 +89,7 @@ class Database {
   Result<int64_t> QueryInteger(std::string_view sql);
   Result<std::string> QueryText(std::string_view sql);
 
+  void SetBusyTimeout(Millis timeout);
   [[nodiscard]] int64_t LastInsertId() const;
   /// Rows that the last INSERT, UPDATE or DELETE touched.
   [[nodiscard]] int64_t ChangedRows() const;

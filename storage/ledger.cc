@@ -59,7 +59,7 @@ Status QuickCheck(Database& database) {
 class Ledger::Impl {
  public:
   Impl(WriterLock lock, Database db, LedgerOptions opts)
-      : lock_(std::move(lock)), database(std::move(db)), options_(opts) {}
+      : lock_(std::move(lock)), database(std::move(db)), options(opts) {}
 
   Status Open();
   Result<int64_t> Append(const std::vector<Change>& changes, const Plan& plan, const State& after,
@@ -76,22 +76,24 @@ class Ledger::Impl {
   Result<JournalEnd> PutJournal(const std::vector<Change>& changes, const Plan& plan, Time now,
                                 SinceCheckpoint& since);
   Status PutCheckpoint(const JournalEnd& end, const State& after, SinceCheckpoint& since);
+  Status ThinCheckpoints(Time now);
   Status ReadSinceCheckpoint();
 
   WriterLock lock_;
 
  public:
   Database database;
+  LedgerOptions options;
   JournalEnd end;
 
  private:
-  LedgerOptions options_;
   SinceCheckpoint since_;
   std::optional<Balances> balances_;
   std::optional<ObjectFold> objects_;
   std::optional<JobFold> jobs_;
   Statement put_journal_;
   Statement put_checkpoint_;
+  Statement thin_checkpoints_;
 };
 
 Status Ledger::Impl::Open() {
@@ -111,6 +113,10 @@ Status Ledger::Impl::Open() {
   CALDERA_TRY(put_checkpoint_,
               database.Prepare("INSERT INTO checkpoints(cycle, time, changes, digest) "
                                "VALUES (?1, ?2, ?3, ?4)"));
+  CALDERA_TRY(thin_checkpoints_,
+              database.Prepare("DELETE FROM checkpoints WHERE time < ?1 AND cycle NOT IN "
+                               "(SELECT min(cycle) FROM checkpoints WHERE time < ?1 "
+                               "GROUP BY time / ?2)"));
   return {};
 }
 
@@ -187,14 +193,25 @@ Result<JournalEnd> Ledger::Impl::PutJournal(const std::vector<Change>& changes, 
 
 Status Ledger::Impl::PutCheckpoint(const JournalEnd& next, const State& after,
                                    SinceCheckpoint& since) {
-  const bool due = next.cycle - since.cycle >= options_.checkpoint_cycles ||
-                   next.time - since.time >= options_.checkpoint_after;
+  const bool due = next.cycle - since.cycle >= options.checkpoint_cycles ||
+                   next.time - since.time >= options.checkpoint_after;
   if (!due || since.journal_bytes < since.checkpoint_bytes / 4) {
     return {};
   }
   const std::string text = CheckpointText(after);
   CALDERA_CHECK(put_checkpoint_.Run(next.cycle, Count(next.time), text, Digest(text)));
   since = {next.cycle, next.time, static_cast<int64_t>(text.size()), 0};
+  return ThinCheckpoints(next.time);
+}
+
+/// Keeps every checkpoint of the last hour, one an hour of the last day and one a day before that:
+/// replay finds one near, and a large State is not stored without end.
+Status Ledger::Impl::ThinCheckpoints(Time now) {
+  constexpr int64_t kHour = 3'600'000;
+  constexpr int64_t kDay = 24 * kHour;
+  for (const auto& [age, span] : {std::pair{kHour, kHour}, std::pair{kDay, kDay}}) {
+    CALDERA_CHECK(thin_checkpoints_.Run(Count(now) - age, span));
+  }
   return {};
 }
 
@@ -236,6 +253,12 @@ int64_t Ledger::WalBytes() const {
   return missing ? 0 : static_cast<int64_t>(size);
 }
 
-Status Ledger::Checkpoint() { return impl_->database.Execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
+Result<bool> Ledger::Checkpoint() {
+  Database& database = impl_->database;
+  database.SetBusyTimeout(Millis(0));
+  auto blocked = database.QueryInteger("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.SetBusyTimeout(impl_->options.busy_timeout);
+  return blocked.map([](int64_t busy) { return busy == 0; });
+}
 
 }  // namespace caldera

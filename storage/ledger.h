@@ -61,9 +61,9 @@ class Ledger {
   /// Bytes of the write-ahead log beside the file. It grows while a reader keeps an old snapshot
   /// open; worth an alarm above some hundred megabytes.
   [[nodiscard]] int64_t WalBytes() const;
-  /// Moves the write-ahead log into the file as far as readers let it, and cuts it where none is in
-  /// the way.
-  Status Checkpoint();
+  /// Moves the write-ahead log into the file as far as readers let it, without waiting for them.
+  /// True: none was in the way, and the log is empty.
+  Result<bool> Checkpoint();
 
  private:
   class Impl;
