@@ -87,17 +87,20 @@ Amounts CheckList(const Field& list, bool pod_level) {
 }
 
 void CheckRequests(const Field& resources, const Amounts& requests, const Amounts& limits) {
-  for (const auto& [name, request] : requests) {
-    const Field field = resources["requests"][name];
+  for (const auto& [name, field] : MembersOf(resources["requests"])) {
+    const auto request = requests.find(name);
+    if (request == requests.end()) {
+      continue;
+    }
     const auto limit = limits.find(name);
     if (limit == limits.end()) {
       if (!MayOvercommit(name)) {
         field.Refuse("needs a limit of the same amount: " + Excerpt(name) +
                      " cannot be shared beyond it");
       }
-    } else if (!MayOvercommit(name) && Milli(request) != Milli(limit->second)) {
+    } else if (!MayOvercommit(name) && Milli(request->second) != Milli(limit->second)) {
       field.Refuse("must be equal to its limit " + limit->second.Canonical());
-    } else if (Milli(request) > Milli(limit->second)) {
+    } else if (Milli(request->second) > Milli(limit->second)) {
       field.Refuse("must not be more than its limit " + limit->second.Canonical());
     }
   }

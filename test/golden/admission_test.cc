@@ -5,110 +5,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <set>
-#include <sstream>
 #include <vector>
 
-#include "controller/kube/json_reader.h"
 #include "federation/intake.h"
-#include "federation/quantity.h"
-#include "federation/time.h"
+#include "test/golden/compare.h"
 
 using namespace caldera;
 
 namespace {
-
-std::vector<Document> ReadCases() {
-  std::ifstream file(std::string(CALDERA_TEST_DATA) + "/golden/volcano-admission.jsonl");
-  std::stringstream text;
-  text << file.rdbuf();
-  std::vector<Document> cases;
-  ReadReport report;
-  ReadJson(
-      text.str(), "volcano-admission.jsonl",
-      [&](Document document) { cases.push_back(std::move(document)); }, report);
-  REQUIRE(report.errors.empty());
-  return cases;
-}
-
-std::string Text(const Value& value, std::string_view key) {
-  const Value* const member = value.Find(key);
-  return member != nullptr && member->IsString() ? member->AsString() : "";
-}
-
-// Absent, null, zero and empty are one in Go's types.
-bool IsEmpty(const Value* value) {
-  if (value == nullptr || value->IsNull()) {
-    return true;
-  }
-  switch (value->kind()) {
-    case Value::Kind::kBool:
-      return !value->AsBool();
-    case Value::Kind::kInteger:
-      return value->AsInteger() == 0;
-    case Value::Kind::kString:
-      return value->AsString().empty();
-    case Value::Kind::kList:
-      return value->AsList().empty();
-    case Value::Kind::kMap: {
-      const auto& map = value->AsMap();
-      return std::all_of(map.begin(), map.end(),
-                         [](const Member& member) { return IsEmpty(&member.value); });
-    }
-    default:
-      return false;
-  }
-}
-
-std::string ScalarText(const Value& value) {
-  return value.IsString() ? value.AsString() : value.Brief();
-}
-
-// By value: 3000 is 3k, 10m is 10m0s.
-bool SameScalar(const Value& a, const Value& b) {
-  if (a == b) {
-    return true;
-  }
-  const auto amount_a = Quantity::Parse(ScalarText(a));
-  const auto amount_b = Quantity::Parse(ScalarText(b));
-  if (amount_a.has_value() && amount_b.has_value()) {
-    return *amount_a == *amount_b;
-  }
-  const auto span_a = ParseDuration(ScalarText(a));
-  const auto span_b = ParseDuration(ScalarText(b));
-  return span_a.has_value() && span_b.has_value() && *span_a == *span_b;
-}
-
-// Says where `ours` differs from `theirs`; `dropped` are paths of fields that the schema does not
-// know, which the API server drops and Caldera keeps.
-void Compare(const Value* ours, const Value* theirs, const std::string& path,
-             std::vector<std::string>& differences) {
-  if (IsEmpty(ours) && IsEmpty(theirs)) {
-    return;
-  }
-  if (ours == nullptr || theirs == nullptr) {
-    differences.push_back(path + (ours == nullptr ? " is missing" : " is not there in theirs"));
-  } else if (ours->IsMap() && theirs->IsMap()) {
-    std::set<std::string> keys;
-    for (const Value* const map : {ours, theirs}) {
-      for (const Member& member : map->AsMap()) {
-        keys.insert(member.key);
-      }
-    }
-    for (const std::string& key : keys) {
-      Compare(ours->Find(key), theirs->Find(key), path + "." + key, differences);
-    }
-  } else if (ours->IsList() && theirs->IsList() &&
-             ours->AsList().size() == theirs->AsList().size()) {
-    for (size_t i = 0; i < ours->AsList().size(); ++i) {
-      Compare(&ours->AsList()[i], &theirs->AsList()[i], path + "[" + std::to_string(i) + "]",
-              differences);
-    }
-  } else if (!SameScalar(*ours, *theirs)) {
-    differences.push_back(path + ": " + ours->Brief() + " and theirs " + theirs->Brief());
-  }
-}
 
 // The message without what the webhook says of queues; empty where it says nothing else.
 bool RefusedForQueueOnly(const std::string& message) {
@@ -120,21 +24,6 @@ bool RefusedForQueueOnly(const std::string& message) {
   });
   // The webhook puts `;` behind each complaint: one is all there is.
   return talks && std::count(message.begin(), message.end(), ';') == 1;
-}
-
-bool HasAll(const Intake& intake) {
-  return std::all_of(intake.errors.begin(), intake.errors.end(), [](const Issue& issue) {
-    return !issue.object.empty() && !issue.file.empty() && issue.mark.line > 0 &&
-           !issue.field.empty() && !issue.message.empty();
-  });
-}
-
-std::string Said(const Intake& intake) {
-  std::string text;
-  for (const Issue& issue : intake.errors) {
-    text += "\n  " + issue.field + " = " + issue.value + ": " + issue.message;
-  }
-  return text;
 }
 
 Intake TakeCase(const Value& entry) {
@@ -213,7 +102,7 @@ void CheckMinResources(const JobFacts& facts, const Value& theirs) {
 }  // namespace
 
 TEST_CASE("golden admission: accepted and refused as by the real Volcano") {
-  const std::vector<Document> cases = ReadCases();
+  const std::vector<Document> cases = GoldenDocuments("volcano-admission.jsonl");
   CHECK(cases.size() == 312);
   for (const Document& document : cases) {
     const Value& entry = document.root;
@@ -224,29 +113,25 @@ TEST_CASE("golden admission: accepted and refused as by the real Volcano") {
     CHECK(intake.errors.empty() == accepted);
     CHECK(intake.change.has_value() == accepted);
     CHECK(intake.job.has_value() == accepted);
-    CHECK(HasAll(intake));
+    CHECK(NamesAll(intake));
   }
 }
 
 TEST_CASE("golden admission: the defaulted spec is the stored one") {
-  for (const Document& document : ReadCases()) {
+  for (const Document& document : GoldenDocuments("volcano-admission.jsonl")) {
     const Value& entry = document.root;
     if (!entry.Find("accepted")->AsBool()) {
       continue;
     }
     const Intake intake = TakeCase(entry);
     INFO(Text(entry, "id"));
-    std::vector<std::string> differences;
-    Compare(intake.defaulted.Find("spec"), entry.Find("spec"), "spec", differences);
-    // An unknown field stays: the API server drops it, Caldera sends it on.
-    std::erase(differences, "spec.zzz is not there in theirs");
-    CHECK(differences == std::vector<std::string>{});
+    CHECK(SpecDifferences(intake, *entry.Find("spec")) == std::vector<std::string>{});
   }
 }
 
 TEST_CASE("golden admission: the PodGroup of the real controller") {
   size_t compared = 0;
-  for (const Document& document : ReadCases()) {
+  for (const Document& document : GoldenDocuments("volcano-admission.jsonl")) {
     const Value& entry = document.root;
     const Value* const group = entry.Find("podgroup");
     if (!entry.Find("accepted")->AsBool() || group == nullptr || !group->IsMap()) {
