@@ -32,6 +32,8 @@ LimitCheck::LimitCheck(const State& state)
     : state_(state),
       chains_(state.queues().size()),
       children_(state.queues().size()),
+      capabilities_(state.queues().size()),
+      guarantees_(state.queues().size()),
       parents_(state.queues().size(), false),
       used_(state.queues().size()),
       held_before_(state.queues().size()) {
@@ -43,6 +45,10 @@ LimitCheck::LimitCheck(const State& state)
     }
     if (chain.size() > 1) {
       parents_[chain[1]] = true;
+    }
+    if (const auto& object = state.queue(queue).object; object.has_value()) {
+      capabilities_[queue] = LimitsIn(state, object->capability);
+      guarantees_[queue] = AmountsIn(state, object->guarantee);
     }
     const ResourceVector charged = state.queue(queue).charged.ToVector();
     held_before_[queue] = charged;
@@ -120,8 +126,7 @@ std::vector<std::string> LimitCheck::Charge(const JobEntry& job, const Shard& sh
   for (const QueueIndex queue : Chain(job.queue)) {
     const size_t from = broken.size();
     used_[queue].Add(requests);
-    Complain(state_, LimitsIn(state_, state_.queue(queue).object->capability), used_[queue],
-             requests, broken);
+    Complain(state_, capabilities_[queue], used_[queue], requests, broken);
     Prefix(broken, from, "capability of queue " + state_.queue(queue).name);
   }
   held_[job.queue].Add(requests);
@@ -214,13 +219,12 @@ int64_t LimitCheck::GuaranteeOf(QueueIndex queue, ResourceIndex r) const {
   for (const QueueIndex child : children_[queue]) {
     below = SaturatingAdd(below, GuaranteeOf(child, r));
   }
-  const QueueEntry& entry = state_.queue(queue);
   if (chains_[queue].empty()) {
     return 0;
   }
-  int64_t guarantee = std::max(AmountsIn(state_, entry.object->guarantee)[r], below);
+  int64_t guarantee = std::max(guarantees_[queue][r], below);
   for (const QueueIndex above : chains_[queue]) {
-    guarantee = std::min(guarantee, LimitsIn(state_, state_.queue(above).object->capability)[r]);
+    guarantee = std::min(guarantee, capabilities_[above][r]);
   }
   return guarantee;
 }
@@ -253,8 +257,7 @@ std::vector<std::string> LimitCheck::Reserved() {
   const QueueIndex root = state_.queues().find(kRootQueue)->second;
   const ResourceVector total = Total();
   for (ResourceIndex r = 0; r < state_.resources().size(); ++r) {
-    const int64_t room =
-        std::min(total[r], LimitsIn(state_, state_.queue(root).object->capability)[r]);
+    const int64_t room = std::min(total[r], capabilities_[root][r]);
     std::vector<int64_t> guarantees(children_.size(), 0);
     guarantees[root] = std::min(GuaranteeOf(root, r), room);
     CapGuarantees(root, r, room, guarantees);

@@ -40,6 +40,8 @@ class LimitCheck {
   const State& state_;
   std::vector<std::vector<QueueIndex>> chains_;    ///< By QueueIndex, made when asked for.
   std::vector<std::vector<QueueIndex>> children_;  ///< By QueueIndex; detached ones at the root.
+  std::vector<ResourceLimits> capabilities_;       ///< By QueueIndex, each its own.
+  std::vector<ResourceVector> guarantees_;         ///< By QueueIndex, each its own.
   std::vector<bool> parents_;                      ///< Queues that another Queue names as parent.
   std::vector<ResourceVector> used_;               ///< By QueueIndex, descendants in it.
   std::vector<ResourceVector> held_before_;        ///< Own, on clusters that count.

@@ -40,16 +40,18 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
 }
 
 void Contest::Enter(const std::vector<Entrant>& entrants) {
+  std::vector<uint32_t> tenant_rank(state_.tenants().size());
+  uint32_t rank = 0;
+  for (const auto& [name, tenant] : state_.tenants()) {
+    tenant_rank[tenant] = rank++;
+  }
   std::vector<Entrant> sorted = entrants;
   const auto key = [&](const Entrant& e) {
     const JobClass& c = state_.classes()[e.job_class];
-    return std::tuple(c.queue, -int64_t{e.priority}, &state_.tenant(c.tenant).name);
+    return std::tuple(c.queue, -int64_t{e.priority}, tenant_rank[c.tenant]);
   };
-  std::sort(sorted.begin(), sorted.end(), [&](const Entrant& a, const Entrant& b) {
-    const auto [queue_a, priority_a, tenant_a] = key(a);
-    const auto [queue_b, priority_b, tenant_b] = key(b);
-    return std::tie(queue_a, priority_a, *tenant_a) < std::tie(queue_b, priority_b, *tenant_b);
-  });
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const Entrant& a, const Entrant& b) { return key(a) < key(b); });
   for (const Entrant& entrant : sorted) {
     const JobClass& c = state_.classes()[entrant.job_class];
     Node& node = queues_[c.queue];
@@ -61,7 +63,7 @@ void Contest::Enter(const std::vector<Entrant>& entrants) {
         node.held_by[c.tenant] = it->second.ToVector();
       }
     }
-    PushLine(node.lanes.back(), {entrant.job_class, {}});
+    PushLine(node.lanes.back(), entrant.job_class, {});
   }
 }
 
@@ -72,7 +74,7 @@ Head Contest::Best() const {
   }
   const Node& leaf = queues_[root.leaf];
   const Line& line = leaf.lanes[leaf.standing.lane].lines.front();
-  Head head{line.job_class, Item(line).job, true};
+  Head head{line.job_class, line.head.job, true};
   for (QueueIndex n = root.leaf; n != tree_.root(); n = tree_.node(n).parent) {
     head.within = head.within && queues_[n].standing.within;
   }
@@ -82,18 +84,14 @@ Head Contest::Best() const {
 void Contest::Took() {
   const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
   Lane& lane = queues_[leaf].lanes[queues_[leaf].standing.lane];
-  Line line = lane.lines.front();
+  const Line line = lane.lines.front();
   const ShapeFacts& facts = Facts(line);
   for (QueueIndex n = leaf; n != kNoIndex; n = tree_.node(n).parent) {
     queues_[n].held.Add(facts.total);
   }
   queues_[leaf].held_by[lane.tenant].Add(facts.total);
   PopLine(lane);
-  const ClassFifo& waiting = state_.classes()[line.job_class].waiting;
-  line.at = waiting.Next(line.at);
-  if (!waiting.AtEnd(line.at)) {
-    PushLine(lane, line);
-  }
+  PushLine(lane, line.job_class, state_.classes()[line.job_class].waiting.Next(line.at));
   Settle(leaf);
 }
 
@@ -221,13 +219,12 @@ int64_t Contest::TenantShare(const Node& node, const Lane& lane) const {
 }
 
 bool Contest::Older(const Line& a, const Line& b) const {
-  const JobEntry& x = state_.job(Item(a).job);
-  const JobEntry& y = state_.job(Item(b).job);
-  return std::tie(x.creation, x.uid, x.key) < std::tie(y.creation, y.uid, y.key);
-}
-
-const ClassFifo::Item& Contest::Item(const Line& line) const {
-  return state_.classes()[line.job_class].waiting.At(line.at);
+  if (a.head.creation != b.head.creation) {
+    return a.head.creation < b.head.creation;
+  }
+  const JobEntry& x = state_.job(a.head.job);
+  const JobEntry& y = state_.job(b.head.job);
+  return std::tie(x.uid, x.key) < std::tie(y.uid, y.key);
 }
 
 const ShapeFacts& Contest::Facts(const Line& line) const {
@@ -240,8 +237,13 @@ void Contest::PopLine(Lane& lane) {
   lane.lines.pop_back();
 }
 
-void Contest::PushLine(Lane& lane, Line line) {
-  lane.lines.push_back(line);
+/// Nothing where the class has nobody left.
+void Contest::PushLine(Lane& lane, ClassIndex job_class, ClassFifo::Cursor at) {
+  const ClassFifo& waiting = state_.classes()[job_class].waiting;
+  if (waiting.AtEnd(at)) {
+    return;
+  }
+  lane.lines.push_back({job_class, at, waiting.At(at)});
   std::push_heap(lane.lines.begin(), lane.lines.end(),
                  [this](const Line& a, const Line& b) { return Older(b, a); });
 }

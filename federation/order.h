@@ -54,6 +54,7 @@ class Contest {
   struct Line {
     ClassIndex job_class = kNoIndex;
     ClassFifo::Cursor at;
+    ClassFifo::Item head;  ///< What stands at `at`: heaps compare it all the time.
   };
   /// The classes of one tenant with one priority in one queue, as a heap: oldest job on top.
   struct Lane {
@@ -91,10 +92,9 @@ class Contest {
   [[nodiscard]] bool LaneBefore(const Node& node, const Lane& a, const Lane& b) const;
   [[nodiscard]] int64_t TenantShare(const Node& node, const Lane& lane) const;
   [[nodiscard]] bool Older(const Line& a, const Line& b) const;
-  [[nodiscard]] const ClassFifo::Item& Item(const Line& line) const;
   [[nodiscard]] const ShapeFacts& Facts(const Line& line) const;
   void PopLine(Lane& lane);
-  void PushLine(Lane& lane, Line line);
+  void PushLine(Lane& lane, ClassIndex job_class, ClassFifo::Cursor at);
   [[nodiscard]] bool Within(QueueIndex i, const ShapeFacts& facts) const;
 
   const State& state_;
