@@ -1,6 +1,6 @@
 // bench_generate DIR JOBS QUEUES CLUSTERS: writes a federation's manifests, the same bytes for the
-// same arguments: a queue tree of three levels, tenants with quotas, clusters of three sizes, jobs in
-// five shapes (MPI, PyTorch, TensorFlow, plain, array), about half of which fit.
+// same arguments: a queue tree of three levels, tenants with quotas, clusters of three sizes, jobs
+// in five shapes (MPI, PyTorch, TensorFlow, plain, array), about half of which fit.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

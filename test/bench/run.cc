@@ -1,6 +1,7 @@
-// bench_run OUT.json MAX_PEAK_MB PROGRAM ARGUMENTS...: runs `caldera plan ... --timings`, its result
-// thrown away, and measures wall time, CPU time and peak memory; prints a table and writes OUT.json,
-// a list of {name, value, unit, machine}. Exit 1 where the program fails or the peak is above.
+// bench_run OUT.json MAX_PEAK_MB PROGRAM ARGUMENTS...: runs `caldera plan ... --timings`, its
+// result thrown away, and measures wall time, CPU time and peak memory; prints a table and writes
+// OUT.json, a list of {name, value, unit, machine}. Exit 1 where the program fails or the peak is
+// above.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
