@@ -16,6 +16,11 @@ std::string PlaceOf(const Issue& issue) {
   return place;
 }
 
+// `spec.minAvailable = 6`
+std::string FieldAndValue(const Issue& issue) {
+  return issue.value.empty() ? issue.field : issue.field + " = " + issue.value;
+}
+
 std::string Joined(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (const std::string_view part : parts) {
@@ -29,7 +34,7 @@ std::string Joined(std::initializer_list<std::string_view> parts) {
 }  // namespace
 
 std::string IssueLine(const Issue& issue) {
-  return Harmless(Joined({PlaceOf(issue), issue.object, issue.field, issue.value, issue.message}));
+  return Harmless(Joined({PlaceOf(issue), issue.object, FieldAndValue(issue), issue.message}));
 }
 
 std::string IssueText(const Issue& issue, const Terminal& terminal, Paint paint) {
@@ -39,7 +44,7 @@ std::string IssueText(const Issue& issue, const Terminal& terminal, Paint paint)
     text += (issue.object.empty() ? "" : "  ") + terminal.Painted(Harmless(place), Paint::kDim);
   }
   text += "\n";
-  const std::string what = Harmless(Joined({issue.field, issue.value, issue.message}));
+  const std::string what = Harmless(Joined({FieldAndValue(issue), issue.message}));
   const size_t width = terminal.width > kIndent ? terminal.width - kIndent : 0;
   for (const std::string& line : Wrap(what, width)) {
     text += std::string(kIndent, ' ') + line + "\n";

@@ -8,7 +8,7 @@
 
 namespace caldera {
 
-/// `jobs.yaml:9:17: Job/team-a/train: spec.minAvailable: 6: what is wrong`, one line, no newline.
+/// `jobs.yaml:9:17: Job/team-a/train: spec.minAvailable = 6: what is wrong`, one line, no newline.
 /// Parts that the issue does not have are left out.
 std::string IssueLine(const Issue& issue);
 
