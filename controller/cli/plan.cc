@@ -183,9 +183,8 @@ class PlanRun {
     result_.pending = ExplainPending(after);
     watch_.Lap("explain");
     if (ledger.has_value()) {
-      CALDERA_TRY(const int64_t cycle,
-                  ledger->Append(changes, result_.plan, after, result_.pending));
-      static_cast<void>(cycle);
+      CALDERA_CHECK(ledger->Append(changes, result_.plan, after, result_.pending));
+      result_.digest = ledger->LastDigest();  // Chained to the cycles before.
       watch_.Lap("record");
     }
     DropPlacedFromRunning();
