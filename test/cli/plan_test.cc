@@ -117,7 +117,7 @@ TEST_CASE("a refused job is named with its place, and the others are planned") {
   CHECK(TextAt(issue, {"object"}) == "Job/team/bad");
   CHECK(TextAt(issue, {"file"}) == "-");
   CHECK(TextAt(issue, {"field"}) == "spec.tasks[0].replicas");
-  CHECK(issue.Find("line")->AsInteger() == 30);
+  CHECK(issue.Find("line")->AsInteger() == 32);
   CHECK(NamesOf(*plan.Find("placements"), "job") == std::vector<std::string>{"team/good"});
 }
 
@@ -133,8 +133,8 @@ TEST_CASE("an object that stands twice is refused the second time, naming both p
                             JobYaml("j", "default", 2, 1));
   REQUIRE(plan.Find("refused")->AsList().size() == 1);
   const Value& issue = plan.Find("refused")->AsList()[0];
-  CHECK(issue.Find("line")->AsInteger() == 23);
-  CHECK(Has(TextAt(issue, {"message"}), "-:9"));
+  CHECK(issue.Find("line")->AsInteger() == 25);
+  CHECK(Has(TextAt(issue, {"message"}), "-:10"));
   const Value& placement = plan.Find("placements")->AsList().at(0);
   CHECK(placement.Find("shards")->AsList().at(0).At({"tasks", "main", "replicas"})->AsInteger() ==
         1);
@@ -180,7 +180,7 @@ TEST_CASE("a running job is charged where its placement says and is not placed a
                   "'[{\"cluster\":\"east\",\"epoch\":1,\"tasks\":{\"main\":{\"replicas\":2,"
                   "\"minAvailable\":2}}}]'}");
   job += "status: {state: {phase: Running}, running: 2}\n";
-  const Value plan = PlanOf(ClusterYaml("east", 8) + job + JobYaml("next", "default", 1, 3));
+  const Value plan = PlanOf(ClusterYaml("east", 8, 6) + job + JobYaml("next", "default", 1, 3));
   CHECK(NamesOf(*plan.Find("running"), "job") == std::vector<std::string>{"team/r"});
   CHECK(plan.Find("placements")->AsList().empty());
   CHECK(TextAt(ItemOf(*plan.Find("clusters"), "cluster", "east"), {"free", "cpu"}) == "2");

@@ -23,6 +23,19 @@ std::string ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
+// The environment without what steers the program: a test must not depend on who runs it.
+std::vector<char*> Environment() {
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    if (!text.starts_with("COLUMNS=") && !text.starts_with("CALDERA_")) {
+      variables.push_back(*variable);
+    }
+  }
+  variables.push_back(nullptr);
+  return variables;
+}
+
 }  // namespace
 
 Said RunCaldera(const std::vector<std::string>& arguments, const std::string& input) {
@@ -46,7 +59,8 @@ Said RunCaldera(const std::vector<std::string>& arguments, const std::string& in
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), kWrite, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), kWrite, 0600);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, CALDERA_PROGRAM, &actions, nullptr, argv.data(), environ);
+  const int failed =
+      posix_spawn(&child, CALDERA_PROGRAM, &actions, nullptr, argv.data(), Environment().data());
   posix_spawn_file_actions_destroy(&actions);
   Said said;
   int status = 0;
@@ -109,12 +123,13 @@ std::string TempFolder::Write(const std::string& name, const std::string& text) 
   return Path(name);
 }
 
-std::string ClusterYaml(const std::string& name, int cpu) {
+std::string ClusterYaml(const std::string& name, int cpu, int allocated) {
   return "---\napiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: " + name +
          "}\nspec: {syncMode: Push}\nstatus:\n"
          "  conditions: [{type: Ready, status: \"True\", reason: r}]\n"
          "  resourceSummary: {allocatable: {cpu: \"" +
-         std::to_string(cpu) + "\", memory: 1Ti, pods: \"500\"}}\n";
+         std::to_string(cpu) + "\", memory: 1Ti, pods: \"500\"}, allocated: {cpu: \"" +
+         std::to_string(allocated) + "\"}}\n";
 }
 
 std::string QueueYaml(const std::string& name, const std::string& spec) {

@@ -46,8 +46,9 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// A small Cluster that is Ready, a Queue, and a Job of one task, as YAML documents.
-std::string ClusterYaml(const std::string& name, int cpu);
+// A Cluster that is Ready with so many cores (and so many of them taken), a Queue, and a Job of one
+// task, as YAML documents.
+std::string ClusterYaml(const std::string& name, int cpu, int allocated = 0);
 std::string QueueYaml(const std::string& name, const std::string& spec);
 std::string JobYaml(const std::string& name, const std::string& queue, int replicas, int cpu);
 

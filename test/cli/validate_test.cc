@@ -37,7 +37,7 @@ TEST_CASE("a Job comes back with its defaults, its gang and its demand") {
 TEST_CASE("every result has the same members, whatever its kind and its fate") {
   const Said said =
       RunCaldera({"validate", "-f", "-", "-o", "json"},
-                 QueueYaml("q", "weight: 0") + ClusterYaml("c", 1) + JobYaml("j", "q", 1, 1));
+                 QueueYaml("q", "weight: 70000") + ClusterYaml("c", 1) + JobYaml("j", "q", 1, 1));
   CHECK(said.exit_code == 1);
   const Value plan = ParseJson(said.out);
   const Value& results = *plan.Find("results");
