@@ -1,0 +1,65 @@
+#include "controller/run/cycle.h"
+
+#include <iterator>
+#include <utility>
+
+#include "federation/planner.h"
+
+namespace caldera {
+
+Result<Cycle> Cycle::Start(Ledger& ledger) {
+  Cycle cycle;
+  CALDERA_TRY(cycle.state_, ledger.Load());
+  cycle.ledger_ = &ledger;
+  return cycle;
+}
+
+void Cycle::Observe(std::vector<Change> changes) {
+  for (const Change& change : changes) {
+    state_.Apply(change);
+  }
+  observed_.insert(observed_.end(), std::make_move_iterator(changes.begin()),
+                   std::make_move_iterator(changes.end()));
+}
+
+Result<CycleOutcome> Cycle::Decide() {
+  if (stale_) {
+    CALDERA_CHECK(Restore());
+  }
+  CycleOutcome outcome;
+  outcome.first_intent = next_intent_;
+  if (ledger_ != nullptr) {
+    CALDERA_TRY(outcome.first_intent, ledger_->NextIntent());
+  }
+  outcome.plan = MakePlan(state_);
+  // In place, since a copy of a large State costs more than the plan: a failure restores it.
+  for (const Change& change : EffectOf(outcome.plan, outcome.first_intent)) {
+    state_.Apply(change);
+  }
+  outcome.pending = ExplainPending(state_);
+  if (ledger_ != nullptr) {
+    auto recorded = ledger_->Append(observed_, outcome.plan, state_, outcome.pending);
+    if (!recorded.has_value()) {
+      stale_ = !outcome.plan.actions.empty();
+      // A failure to restore shows at the next Decide; the reason for all of it is this one.
+      static_cast<void>(stale_ ? Restore() : Status());
+      return tl::unexpected<Error>(std::move(recorded).error());
+    }
+    outcome.cycle = *recorded;
+  }
+  next_intent_ = outcome.first_intent + static_cast<int64_t>(outcome.plan.actions.size());
+  outcome.observed = std::exchange(observed_, {});
+  return outcome;
+}
+
+Status Cycle::Restore() {
+  CALDERA_TRY(State state, ledger_->Load());
+  for (const Change& change : observed_) {
+    state.Apply(change);
+  }
+  state_ = std::move(state);
+  stale_ = false;
+  return {};
+}
+
+}  // namespace caldera

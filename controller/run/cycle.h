@@ -1,0 +1,54 @@
+// Observe, decide, record: the loop that the live controller and `plan --ledger` share. What is
+// observed goes into State at once; Decide plans, records what was observed and decided in one
+// ledger transaction, and only then lets the plan take effect. Fails closed: where the ledger
+// cannot be written the plan did not happen, State is as it was observed, and the next Decide
+// records it all. One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "federation/explain.h"
+#include "federation/plan.h"
+#include "federation/result.h"
+#include "federation/state.h"
+#include "storage/ledger.h"
+
+namespace caldera {
+
+struct CycleOutcome {
+  int64_t cycle = 0;             ///< The ledger's number; 0 without a ledger.
+  int64_t first_intent = 1;      ///< The number of the first action's intent.
+  Plan plan;                     ///< To be dispatched now: it is recorded.
+  std::vector<Change> observed;  ///< What was recorded with it.
+  std::vector<PendingJob> pending;
+};
+
+class Cycle {
+ public:
+  /// Goes on from the ledger's last State; `ledger` must outlive this.
+  static Result<Cycle> Start(Ledger& ledger);
+  /// From an empty State, and nothing is recorded (a dry run).
+  Cycle() = default;
+
+  /// What was observed and not yet recorded is in it; what a failed Decide decided is not.
+  [[nodiscard]] const State& state() const { return state_; }
+
+  void Observe(std::vector<Change> changes);
+
+  /// Errors: the ledger's. After one, nothing may be dispatched; try again (with a backoff where
+  /// Retryable says so) once there is reason to.
+  Result<CycleOutcome> Decide();
+
+ private:
+  /// Back to what the ledger has, plus what was observed since.
+  Status Restore();
+
+  Ledger* ledger_ = nullptr;
+  State state_;
+  std::vector<Change> observed_;  ///< Since the last cycle that was recorded.
+  int64_t next_intent_ = 1;       ///< Without a ledger.
+  bool stale_ = false;            ///< state_ holds a plan that was not recorded.
+};
+
+}  // namespace caldera
