@@ -106,6 +106,8 @@ struct JobFold::Statements {
   Statement observe_intents;
   Statement find_verdict;
   Statement put_verdict;
+  Statement put_clusters;
+  Statement drop_clusters;
 
   Result<std::vector<OpenShard>> OpenShards(int64_t job);
 };
@@ -139,18 +141,18 @@ Result<JobFold> JobFold::Open(Database& database) {
        "WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND uid = ?4"},
       {&sql->insert,
        "INSERT INTO jobs(namespace, name, uid, kind, queue, priority_class, priority, "
-       "min_available, checkpoint, state, verdict, message, figures, clusters, since, created, "
+       "min_available, checkpoint, state, verdict, message, figures, since, created, "
        "seen, placed, finished) VALUES "
-       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '', '', '[]', '[]', ?11, ?12, ?11, ?13, ?14)"},
+       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '', '', '[]', ?11, ?12, ?11, ?13, ?14)"},
       {&sql->update_object,
        "UPDATE jobs SET queue = ?2, priority_class = ?3, priority = ?4, min_available = ?5, "
        "checkpoint = ?6, created = ?7, gone = NULL WHERE id = ?1"},
       {&sql->update_state,
        "UPDATE jobs SET state = ?2, since = ?3, verdict = '', message = '', figures = '[]', "
-       "clusters = '[]', placed = coalesce(?4, placed), finished = ?5 WHERE id = ?1"},
+       "clusters = NULL, placed = coalesce(?4, placed), finished = ?5 WHERE id = ?1"},
       {&sql->close,
        "UPDATE jobs SET state = ?2, since = ?3, gone = ?3, verdict = '', message = '', "
-       "figures = '[]', clusters = '[]' WHERE id = ?1"},
+       "figures = '[]', clusters = NULL WHERE id = ?1"},
       {&sql->end_verdict,
        "INSERT INTO verdicts(job, since, until, verdict, message) "
        "SELECT id, since, ?2, verdict, message FROM jobs WHERE id = ?1 AND verdict <> ''"},
@@ -176,6 +178,12 @@ Result<JobFold> JobFold::Open(Database& database) {
       {&sql->put_verdict,
        "UPDATE jobs SET verdict = ?2, message = ?3, figures = ?4, clusters = ?5, "
        "since = coalesce(?6, since) WHERE id = ?1"},
+      {&sql->put_clusters,
+       "INSERT INTO cluster_verdicts(digest, clusters) VALUES (?1, ?2) "
+       "ON CONFLICT DO UPDATE SET digest = digest RETURNING id"},
+      {&sql->drop_clusters,
+       "DELETE FROM cluster_verdicts WHERE NOT EXISTS "
+       "(SELECT 1 FROM jobs WHERE jobs.clusters = cluster_verdicts.id)"},
   };
   for (const auto& [statement, text] : all) {
     CALDERA_TRY(*statement, database.Prepare(text));
@@ -376,33 +384,64 @@ Status JobFold::CloseShard(const OpenShard& shard, const std::string& tenant, in
   return {};
 }
 
-Status JobFold::PutVerdicts(const std::vector<PendingJob>& pending, Time now) {
-  Statement& find = sql_->find_verdict;
-  for (const PendingJob& job : pending) {
-    find.Start(job.job.name, job.job.ns, JobKindText(job.kind));
-    CALDERA_TRY(const bool found, find.Step());
-    if (!found) {
-      continue;
-    }
-    const int64_t id = find.Integer(0);
-    const std::string_view verdict = VerdictName(job.verdict);
-    const std::string figures = FiguresText(job.figures);
-    const std::string clusters = ClusterVerdictsText(job.clusters);
-    const bool had_one = !find.TextView(1).empty();
-    const bool same_verdict = find.TextView(1) == verdict;
-    const bool same = same_verdict && find.TextView(2) == job.message &&
-                      find.TextView(3) == figures && find.TextView(4) == clusters;
-    find.Reset();
-    if (same) {
-      continue;
-    }
-    if (had_one && !same_verdict) {
-      CALDERA_CHECK(sql_->end_verdict.Run(id, Count(now)));
-      CALDERA_CHECK(sql_->put_verdict.Run(id, verdict, job.message, figures, clusters, Count(now)));
-    } else {
-      CALDERA_CHECK(sql_->put_verdict.Run(id, verdict, job.message, figures, clusters, nullptr));
-    }
+Result<std::optional<int64_t>> JobFold::PutClusters(const ClusterVerdicts& clusters,
+                                                    ClusterRows& rows) {
+  if (clusters.empty()) {
+    return std::nullopt;
   }
+  const auto [row, first] = rows.try_emplace(&clusters.list(), 0);
+  if (first) {
+    const std::string text = ClusterVerdictsText(clusters);
+    sql_->put_clusters.Start(Digest(text), text);
+    CALDERA_TRY(const bool found, sql_->put_clusters.Step());
+    row->second = found ? sql_->put_clusters.Integer(0) : 0;
+    sql_->put_clusters.Reset();
+  }
+  return row->second;
+}
+
+Status JobFold::PutVerdicts(const std::vector<PendingJob>& pending, Time now) {
+  ClusterRows rows;
+  for (const PendingJob& job : pending) {
+    CALDERA_CHECK(PutVerdict(job, now, rows));
+  }
+  return pending.empty() ? Status() : sql_->drop_clusters.Run();
+}
+
+Status JobFold::PutVerdict(const PendingJob& job, Time now, ClusterRows& rows) {
+  Statement& find = sql_->find_verdict;
+  find.Start(job.job.name, job.job.ns, JobKindText(job.kind));
+  CALDERA_TRY(const bool found, find.Step());
+  if (!found) {
+    return {};
+  }
+  const int64_t id = find.Integer(0);
+  const std::string_view verdict = VerdictName(job.verdict);
+  const std::string figures = FiguresText(job.figures);
+  const bool had_one = !find.TextView(1).empty();
+  const bool same_verdict = find.TextView(1) == verdict;
+  const bool same_text = find.TextView(2) == job.message && find.TextView(3) == figures;
+  const std::optional<int64_t> old_clusters =
+      find.IsNull(4) ? std::nullopt : std::optional(find.Integer(4));
+  find.Reset();
+  CALDERA_TRY(const std::optional<int64_t> clusters, PutClusters(job.clusters, rows));
+  if (same_verdict && same_text && clusters == old_clusters) {
+    return {};
+  }
+  const bool episode_ends = had_one && !same_verdict;
+  if (episode_ends) {
+    CALDERA_CHECK(sql_->end_verdict.Run(id, Count(now)));
+  }
+  Statement& put = sql_->put_verdict;
+  put.Start(id, verdict, job.message, figures, nullptr, nullptr);
+  if (clusters.has_value()) {
+    put.BindOne(5, *clusters);
+  }
+  if (episode_ends) {
+    put.BindOne(6, Count(now));
+  }
+  CALDERA_TRY(const bool row, put.Step());
+  static_cast<void>(row);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +64,11 @@ class JobFold {
   Status PutShards(const State& after, const Touched& job);
   Status CloseShard(const OpenShard& shard, const std::string& tenant, int64_t now);
   Status CloseShards(int64_t job, const std::string& tenant, Time now);
+
+  /// Rows of `cluster_verdicts` by the list that they were written for.
+  using ClusterRows = std::map<const ClusterVerdicts::List*, int64_t>;
+  Status PutVerdict(const PendingJob& job, Time now, ClusterRows& rows);
+  Result<std::optional<int64_t>> PutClusters(const ClusterVerdicts& clusters, ClusterRows& rows);
 
   Database* database_;
   Balances* balances_ = nullptr;  ///< Only within Apply.

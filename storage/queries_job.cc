@@ -82,7 +82,8 @@ Result<Listing> ReadClusters(Database& database, int64_t job) {
           "SELECT c.key, c.value ->> 'cluster', c.value ->> 'verdict', c.value ->> 'message', "
           "f.value ->> 'object', f.value ->> 'resource', f.value ->> 'requested', "
           "f.value ->> 'used', f.value ->> 'limit' "
-          "FROM jobs JOIN json_each(jobs.clusters) AS c "
+          "FROM jobs JOIN cluster_verdicts AS v ON v.id = jobs.clusters "
+          "JOIN json_each(v.clusters) AS c "
           "LEFT JOIN json_each(c.value, '$.figures') AS f "
           "WHERE jobs.id = ?1 ORDER BY c.key, f.key"));
   rows.Start(job);

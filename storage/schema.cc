@@ -65,6 +65,13 @@ CREATE TABLE tenant_limits (
   FOREIGN KEY (tenant, quota) REFERENCES tenants(tenant, quota) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
+-- What the clusters answered to pending jobs; jobs with the same answer share a row.
+CREATE TABLE cluster_verdicts (
+  id        INTEGER PRIMARY KEY,
+  digest    TEXT NOT NULL UNIQUE,
+  clusters  TEXT NOT NULL
+) STRICT;
+
 -- verdict, message, figures and clusters say why a pending job waits, `since` since when it is in
 -- this state with this verdict. gone: the object was deleted.
 CREATE TABLE jobs (
@@ -82,7 +89,7 @@ CREATE TABLE jobs (
   verdict         TEXT NOT NULL,
   message         TEXT NOT NULL,
   figures         TEXT NOT NULL,
-  clusters        TEXT NOT NULL,
+  clusters        INTEGER REFERENCES cluster_verdicts(id),
   since           INTEGER NOT NULL,
   created         INTEGER NOT NULL,
   seen            INTEGER NOT NULL,
@@ -91,6 +98,7 @@ CREATE TABLE jobs (
   gone            INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX jobs_name ON jobs(name, namespace, kind, uid);
+CREATE INDEX jobs_clusters ON jobs(clusters) WHERE clusters IS NOT NULL;
 
 -- The verdicts that a job had before the one it has.
 CREATE TABLE verdicts (
