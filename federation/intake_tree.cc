@@ -189,7 +189,9 @@ class TreeCheck {
           Report(i, place, Severity::kRule,
                  "brings the sum of " + std::string(what) + " of the children of " +
                      Excerpt(queues_[parent].queue.name) + " to " + FormatAmount(resource, total) +
-                     ": it must be at most the parent's, " + FormatAmount(resource, most));
+                     ", above the parent's " + FormatAmount(resource, most) +
+                     (strictness_ == Strictness::kNew ? ": lower it, or raise the parent's"
+                                                      : ", which Volcano's admission refuses"));
         }
       }
       if (!refused_[i]) {

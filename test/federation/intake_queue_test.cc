@@ -273,6 +273,7 @@ TEST_CASE("queue tree: its own parent") {
 
 TEST_CASE("queue tree: a long cycle ends") {
   std::vector<std::pair<std::string, std::string>> ring;
+  ring.reserve(300);
   for (int i = 0; i < 300; ++i) {
     ring.emplace_back("q" + std::to_string(i), "{parent: q" + std::to_string((i + 1) % 300) + "}");
   }
@@ -344,7 +345,7 @@ TEST_CASE("queue tree: siblings together above their parent") {
   // b tips the sum and is refused; c fits in what is left; d asks for what the parent has none of.
   CHECK(fresh.issues.refused == std::vector<size_t>{2, 4});
   CHECK(FindIssue(fresh.issues.errors, "spec.deserved[cpu]", "to 110") != nullptr);
-  CHECK(FindIssue(fresh.issues.errors, "spec.deserved[memory]", "the parent's, 0") != nullptr);
+  CHECK(FindIssue(fresh.issues.errors, "spec.deserved[memory]", "above the parent's 0") != nullptr);
   const Tree stored(yaml, Strictness::kStored);
   CHECK(stored.issues.refused.empty());
   CHECK(!stored.issues.warnings.empty());
