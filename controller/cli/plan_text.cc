@@ -215,18 +215,25 @@ class PlanPrinter {
       out_ += "  none\n";
       return;
     }
-    Table table(
-        {{"#", true}, {"JOB"}, {"QUEUE"}, {"CLUSTER"}, {"PODS", true}, {"REQUESTS"}, {"WHY"}});
+    std::vector<Column> columns{{"#", true}, {"JOB"}, {"QUEUE"}, {"CLUSTER"}, {"PODS", true}};
+    if (wide_) {
+      columns.push_back({"REQUESTS"});
+    }
+    columns.push_back({"WHY"});
+    Table table(std::move(columns));
     for (size_t i = 0; i < actions.size() && (wide_ || i < kRowsShown); ++i) {
       const Action& action = actions[i];
-      table.Add(
-          {std::to_string(action.rank),
-           {action.job.ToString(), Paint::kGreen},
-           action.queue,
-           ClustersOf(action.shards),
-           PodsOf(action.shards),
-           BriefAmounts(RequestsOf(action.shards)),
-           action.reason + (action.topology_unchecked ? " (topology left to the member)" : "")});
+      std::vector<Cell> row{std::to_string(action.rank),
+                            {action.job.ToString(), Paint::kGreen},
+                            action.queue,
+                            ClustersOf(action.shards),
+                            PodsOf(action.shards)};
+      if (wide_) {
+        row.emplace_back(BriefAmounts(RequestsOf(action.shards)));
+      }
+      row.emplace_back(action.reason +
+                       (action.topology_unchecked ? " (topology left to the member)" : ""));
+      table.Add(std::move(row));
     }
     out_ += table.Text(terminal_, 2);
     More(actions.size());

@@ -23,12 +23,14 @@ run validate -f examples/mistakes
 run validate -f examples/quickstart
 echo
 echo "2. Who runs where, and why the others wait. The plan goes into a ledger."
-run plan -f examples/quickstart --at $at --ledger "$work/federation.db" --render "$work/out"
+run plan -f examples/quickstart --at $at --ledger "$work/federation.db"
 echo
 echo "3. What would let one of them run?"
 run plan -f examples/quickstart --at $at --ledger "$work/federation.db" --explain language/evaluate |
-  awk '/^\$/ || /^WHY/ { show = 1 } show && /^(REFUSED|WARNINGS|Plan at)/ { show = 0 } show'
+  awk '/^\$/ || /^WHY/ { show = 1 } /^(REFUSED|WARNINGS|Plan at)/ { show = 0 } show'
 echo
 echo "4. The ledger can be asked later."
-run ledger queues --ledger "$work/federation.db"
-run ledger job vision/resnet --ledger "$work/federation.db"
+run ledger explain vision/detect --ledger "$work/federation.db"
+run ledger sql "SELECT tenant, cluster, resource, amount FROM balances WHERE resource LIKE '%gpu'" \
+  --ledger "$work/federation.db"
+run ledger replay 1 --ledger "$work/federation.db"
