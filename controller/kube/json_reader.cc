@@ -50,7 +50,11 @@ class JsonEvents {
     if (error == std::errc() && stop == text + length) {
       return Add(Value(integer, mark));
     }
-    return Add(Value(Value::Decimal{std::string(text, length)}, mark));
+    const std::string number(text, length);
+    if (!IsInRange(number)) {
+      builder_.Refuse(mark, number, "the number is too large or too small for an object");
+    }
+    return Add(Value(Value::Decimal{number}, mark));
   }
   bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) {
     return Add(Value(std::string(text, length), Advance()));
@@ -112,14 +116,6 @@ bool SkipBlanks(rapidjson::MemoryStream& stream, size_t size) {
   return stream.Tell() < size;
 }
 
-Issue IssueAt(std::string_view text, const std::string& file, size_t offset) {
-  Issue issue;
-  issue.file = file;
-  issue.mark = MarkOf(text, offset);
-  issue.value = LineAt(text, offset);
-  return issue;
-}
-
 // Parses value after value and hands each to `take`, which says whether to go on.
 template <typename Take>
 void ParseValues(std::string_view text, const std::string& file, ReadReport& report, Take take) {
@@ -134,9 +130,10 @@ void ParseValues(std::string_view text, const std::string& file, ReadReport& rep
       return;
     }
     if (result.IsError()) {
-      Issue issue = IssueAt(text, file, result.Offset());
-      issue.message = std::string("not valid JSON: ") + rapidjson::GetParseError_En(result.Code());
-      report.Refuse(std::move(issue));
+      const size_t at = result.Offset();
+      report.Refuse(
+          InputIssue(file, MarkOf(text, at), "", LineAt(text, at),
+                     std::string("not valid JSON: ") + rapidjson::GetParseError_En(result.Code())));
       return;
     }
     if (!builder.refused()) {
@@ -150,19 +147,13 @@ template <typename Take>
 void ReadValues(std::string_view text, const std::string& file, ReadReport& report, Take take) {
   text = WithoutBom(text);
   if (const auto fault = FindTextFault(text)) {
-    Issue issue = IssueAt(text, file, fault->offset);
-    issue.value = fault->value;
-    issue.message = fault->message;
-    report.Refuse(std::move(issue));
+    report.Refuse(InputIssue(file, MarkOf(text, fault->offset), "", fault->value, fault->message));
     return;
   }
   try {
     ParseValues(text, file, report, take);
   } catch (const std::logic_error& error) {
-    Issue issue;
-    issue.file = file;
-    issue.message = std::string("cannot be read: ") + error.what();
-    report.Refuse(std::move(issue));
+    report.Refuse(InputIssue(file, {}, "", "", std::string("cannot be read: ") + error.what()));
   }
 }
 

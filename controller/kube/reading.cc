@@ -1,5 +1,8 @@
 #include "controller/kube/reading.h"
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace caldera {
@@ -48,6 +51,21 @@ Issue InputIssue(const std::string& file, Mark mark, std::string field, std::str
                .field = std::move(field),
                .value = std::move(value),
                .message = std::move(message)};
+}
+
+bool IsInRange(std::string_view number) {
+  // RapidJSON and Go bound the exponent alike, even of 0.
+  constexpr size_t kExponentDigits = 3;
+  const size_t exponent = number.find_first_of("eE");
+  if (exponent != std::string_view::npos) {
+    std::string_view digits = number.substr(exponent + 1);
+    digits.remove_prefix(std::min(digits.find_first_not_of("+-0"), digits.size()));
+    if (digits.size() > kExponentDigits || (digits.size() == kExponentDigits && digits > "308")) {
+      return false;
+    }
+  }
+  double value = 0;
+  return std::from_chars(number.data(), number.data() + number.size(), value).ec == std::errc();
 }
 
 void ReadReport::Refuse(Issue issue) { Keep(errors, std::move(issue), "errors"); }

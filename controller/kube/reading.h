@@ -20,6 +20,10 @@ inline constexpr size_t kMaxAliasNodes = 200'000;            ///< That aliases a
 inline constexpr size_t kMaxAliasBytes = size_t{16} << 20U;  ///< Of text in those.
 inline constexpr size_t kMaxIssues = 100;                    ///< Kept of each sort.
 
+/// True where the number (as JSON writes it) is 0 or in the range of a float64: beyond, kubectl and
+/// API servers cannot read it.
+bool IsInRange(std::string_view number);
+
 /// What reading found. With an error the input is unusable: documents that were handed on before it
 /// must not be acted on.
 struct ReadReport {

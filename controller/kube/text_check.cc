@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "federation/excerpt.h"
+
 namespace caldera {
 namespace {
+
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
 
 unsigned Byte(std::string_view text, size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -98,6 +102,10 @@ std::optional<TextFault> FindTextFault(std::string_view text) {
         return TextFault{i, Hex(Byte(text, i)), *std::move(fault)};
       }
     }
+    if (text.substr(i, length) == kBom && (i == 0 || text[i - 1] == '\n')) {
+      return TextFault{i, "U+FEFF",
+                       "a byte order mark may stand once, at the very start; remove this one"};
+    }
     i += length;
   }
   return std::nullopt;
@@ -123,19 +131,10 @@ std::string LineAt(std::string_view text, size_t offset) {
     return "";
   }
   line = line.substr(first, line.find_last_not_of(kBlanks) - first + 1);
-  constexpr size_t kMax = 64;
-  if (line.size() > kMax) {
-    size_t cut = kMax;
-    while (cut > 0 && IsContinuation(Byte(line, cut))) {
-      --cut;
-    }
-    line = line.substr(0, cut);
-  }
-  return std::string(line);
+  return Excerpt(line);
 }
 
 std::string_view WithoutBom(std::string_view text) {
-  constexpr std::string_view kBom = "\xEF\xBB\xBF";
   return text.starts_with(kBom) ? text.substr(kBom.size()) : text;
 }
 

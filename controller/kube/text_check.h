@@ -18,14 +18,14 @@ struct TextFault {
 };
 
 /// The first byte that is not valid UTF-8 (RFC 3629), or a control character other than tab and
-/// line ends; a carriage return must come before a line feed.
+/// line ends; a carriage return must come before a line feed. `text` comes WithoutBom(): another
+/// byte order mark at the start of a line is a fault too.
 std::optional<TextFault> FindTextFault(std::string_view text);
 
 /// Line and column (1-based, in bytes) of an offset.
 Mark MarkOf(std::string_view text, size_t offset);
 
-/// The line in which `offset` stands, without leading and trailing blanks, cut to 64 bytes on a
-/// character's edge.
+/// The line in which `offset` stands, without leading and trailing blanks, as an Excerpt.
 std::string LineAt(std::string_view text, size_t offset);
 
 /// `text` without a UTF-8 byte order mark at its start.

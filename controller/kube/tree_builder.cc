@@ -5,33 +5,22 @@
 #include <utility>
 
 #include "federation/assert.h"
+#include "federation/excerpt.h"
 
 namespace caldera {
 namespace {
 
 // Up to here comparing all pairs is cheaper than sorting.
 constexpr size_t kFewMembers = 16;
-constexpr size_t kMaxKeyShown = 64;
-
-std::string Shown(std::string_view key) {
-  if (key.size() <= kMaxKeyShown) {
-    return std::string(key);
-  }
-  size_t cut = kMaxKeyShown;
-  while (cut > 0 && (static_cast<unsigned char>(key[cut]) & 0xC0U) == 0x80U) {
-    --cut;
-  }
-  return std::string(key.substr(0, cut)) + "...";
-}
 
 }  // namespace
 
 std::string JoinPath(const std::string& parent, std::string_view key) {
   const bool plain = !key.empty() && key.find_first_of(".[]\"' /") == std::string_view::npos;
   if (!plain) {
-    return parent + "[\"" + Shown(key) + "\"]";
+    return parent + "[\"" + Excerpt(key) + "\"]";
   }
-  return parent.empty() ? Shown(key) : parent + "." + Shown(key);
+  return parent.empty() ? Excerpt(key) : parent + "." + Excerpt(key);
 }
 
 void TreeBuilder::Start() {
@@ -141,7 +130,7 @@ std::string TreeBuilder::Path() const {
 }
 
 Issue TreeBuilder::MakeIssue(Mark mark, std::string_view value, std::string message) const {
-  return InputIssue(file_, mark, Path(), Shown(value), std::move(message));
+  return InputIssue(file_, mark, Path(), Excerpt(value), std::move(message));
 }
 
 void TreeBuilder::Refuse(Mark mark, std::string_view value, std::string message) {

@@ -145,8 +145,10 @@ void YamlEvents::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   if (key_waits && key.line == here.line && key.column == here.column) {
     builder_.Refuse(here, "", "a `:` and a value must come after a key");
   }
+  // An empty value gets the mark of what comes next, which is another field.
+  const bool empty = at != '~' && at != 'n' && at != 'N' && at != '&';
   Value null;
-  null.set_mark(here);
+  null.set_mark(key_waits && empty ? key : here);
   AddScalar(std::move(null), anchor);
 }
 

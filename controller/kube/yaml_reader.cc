@@ -13,6 +13,7 @@
 #include "controller/kube/text_check.h"
 #include "controller/kube/yaml_chunks.h"
 #include "controller/kube/yaml_events.h"
+#include "controller/kube/yaml_simple.h"
 
 namespace caldera {
 namespace {
@@ -175,20 +176,45 @@ class ChunkReader {
   TreeBuilder builder_;
 };
 
+void ReadChunks(std::string_view text, bool simple, ChunkReader& reader, DocumentEmitter& emitter) {
+  for (const YamlChunk& chunk : SplitYaml(text)) {
+    std::optional<Value> root = simple ? ReadSimpleYaml(chunk) : std::nullopt;
+    if (root) {
+      emitter.Emit(*std::move(root));
+    } else {
+      reader.Read(chunk);
+    }
+  }
+}
+
+struct Target {
+  const std::string& file;
+  const DocumentVisitor& visit;
+  ReadReport& report;
+};
+
+void ReadAll(std::string_view text, const Target& to, bool simple) {
+  text = WithoutBom(text);
+  if (const auto fault = FindTextFault(text)) {
+    to.report.Refuse(
+        InputIssue(to.file, MarkOf(text, fault->offset), "", fault->value, fault->message));
+    return;
+  }
+  DocumentEmitter emitter(to.file, to.visit, to.report);
+  ChunkReader reader(to.file, to.report, emitter);
+  ReadChunks(text, simple, reader, emitter);
+}
+
 }  // namespace
 
 void ReadYaml(std::string_view text, const std::string& file, const DocumentVisitor& visit,
               ReadReport& report) {
-  text = WithoutBom(text);
-  if (const auto fault = FindTextFault(text)) {
-    report.Refuse(InputIssue(file, MarkOf(text, fault->offset), "", fault->value, fault->message));
-    return;
-  }
-  DocumentEmitter emitter(file, visit, report);
-  ChunkReader reader(file, report, emitter);
-  for (const YamlChunk& chunk : SplitYaml(text)) {
-    reader.Read(chunk);
-  }
+  ReadAll(text, {file, visit, report}, true);
+}
+
+void ReadYamlWhole(std::string_view text, const std::string& file, const DocumentVisitor& visit,
+                   ReadReport& report) {
+  ReadAll(text, {file, visit, report}, false);
 }
 
 }  // namespace caldera

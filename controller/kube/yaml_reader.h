@@ -16,4 +16,8 @@ namespace caldera {
 void ReadYaml(std::string_view text, const std::string& file, const DocumentVisitor& visit,
               ReadReport& report);
 
+/// The same by yaml-cpp alone, without the short way of yaml_simple.h: what tests compare with.
+void ReadYamlWhole(std::string_view text, const std::string& file, const DocumentVisitor& visit,
+                   ReadReport& report);
+
 }  // namespace caldera

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "controller/kube/reading.h"
+
 namespace caldera {
 namespace {
 
@@ -101,17 +103,22 @@ std::string JsonNumber(const Decimal& parts) {
   return text;
 }
 
-Value NumberValue(const Decimal& parts) {
+Scalar NumberScalar(const Decimal& parts) {
   std::string text = JsonNumber(parts);
   if (!parts.has_point && parts.exponent.empty()) {
     int64_t integer = 0;
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, integer);
     if (error == std::errc() && stop == end) {
-      return {integer};
+      return Scalar{Value(integer), "", ""};
     }
   }
-  return {Value::Decimal{std::move(text)}};
+  Scalar scalar;
+  if (!IsInRange(text)) {
+    scalar.error = "the number is too large or too small for an object";
+  }
+  scalar.value = Value(Value::Decimal{std::move(text)});
+  return scalar;
 }
 
 // Digits of another base; nullopt where they are none.
@@ -128,8 +135,7 @@ std::optional<Scalar> BasedInteger(std::string_view digits, int base, bool negat
     return scalar;
   }
   std::string text = (negative ? "-" : "") + std::to_string(amount);
-  scalar.value = NumberValue(*SplitDecimal(text));
-  return scalar;
+  return NumberScalar(*SplitDecimal(text));
 }
 
 std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
@@ -179,7 +185,7 @@ Scalar ResolveNumber(std::string_view text) {
     return *std::move(based);
   }
   if (const auto parts = SplitDecimal(text)) {
-    return Scalar{NumberValue(*parts), "", ""};
+    return NumberScalar(*parts);
   }
   Scalar scalar = StringScalar(text);
   if (IsOldNumber(text)) {

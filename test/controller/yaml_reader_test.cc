@@ -112,6 +112,8 @@ TEST_CASE("what no object can hold is refused") {
   CHECK(Has(FirstError("a: -.Inf\n"), "not a number"));
   CHECK(Has(FirstError("a: .nan\n"), "not a number"));
   CHECK(Has(FirstError("a: 0xFFFFFFFFFFFFFFFFFF\n"), "64 bits"));
+  CHECK(Has(FirstError("a: 1e999\n"), "too large"));
+  CHECK(Has(FirstError("a: 1" + std::string(400, '0') + "\n"), "too large"));
   CHECK(Has(FirstError("a: !!int x\n"), "!!int"));
   CHECK(Has(FirstError("a: !!binary aGk=\n"), "!!binary"));
   CHECK(Has(FirstError("a: !local x\n"), "!local"));
@@ -157,6 +159,13 @@ TEST_CASE("marks count lines and columns from 1 behind CRLF and a byte order mar
   CHECK(read.root().AsMap().at(0).mark.line == 2);
   CHECK(read.root(1).Find("e")->mark().line == 7);
   CHECK(read.root(1).Find("e")->mark().column == 4);
+}
+
+TEST_CASE("an empty value stands where its key does") {
+  const Read read = Yaml("a:\nb: ~\nc: {d: , e: 1}\n");
+  CHECK(read.root().Find("a")->mark().line == 1);
+  CHECK(read.root().Find("b")->mark().column == 4);
+  CHECK(read.root().At({"c", "d"})->mark().column == 5);
 }
 
 TEST_CASE("aliases and merge keys are expanded") {
