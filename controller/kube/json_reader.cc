@@ -57,10 +57,12 @@ class JsonEvents {
     return Add(Value(Value::Decimal{number}, mark));
   }
   bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    return Add(Value(std::string(text, length), Advance()));
+    const Mark mark = Advance();
+    return Add(Value(Checked({text, length}, mark), mark));
   }
   bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    builder_.Key(std::string(text, length), Advance());
+    const Mark mark = Advance();
+    builder_.Key(Checked({text, length}, mark), mark);
     return true;
   }
   bool StartObject() { return Open(Value(Value::Map{}, Advance())); }
@@ -69,6 +71,13 @@ class JsonEvents {
   bool EndArray(rapidjson::SizeType /*items*/) { return Close(); }
 
  private:
+  // RapidJSON writes a lone low surrogate out as if it were a character.
+  std::string Checked(std::string_view text, Mark mark) {
+    if (!IsUtf8(text)) {
+      builder_.Refuse(mark, text, "an escape \\uDC00 to \\uDFFF needs its first half before it");
+    }
+    return std::string(text);
+  }
   bool Add(Value value) {
     builder_.Add(std::move(value));
     return true;
@@ -110,6 +119,19 @@ class JsonEvents {
   uint32_t line_ = 1;
 };
 
+// RapidJSON's words, but where they mislead.
+std::string Explain(const rapidjson::ParseResult& result, std::string_view text) {
+  std::string message = rapidjson::GetParseError_En(result.Code());
+  const size_t at = result.Offset();
+  const bool control = at < text.size() && static_cast<unsigned char>(text[at]) < 0x20U;
+  if (result.Code() == rapidjson::kParseErrorDocumentEmpty) {
+    message = "a value is needed here";
+  } else if (result.Code() == rapidjson::kParseErrorStringEscapeInvalid && control) {
+    message = "a line end or control character in a string must be an escape, such as \\n";
+  }
+  return "not valid JSON: " + message;
+}
+
 // A document may be followed by another one, or by blanks; anything else is caught by its parse.
 bool SkipBlanks(rapidjson::MemoryStream& stream, size_t size) {
   rapidjson::SkipWhitespace(stream);
@@ -132,8 +154,7 @@ void ParseValues(std::string_view text, const std::string& file, ReadReport& rep
     if (result.IsError()) {
       const size_t at = result.Offset();
       report.Refuse(
-          InputIssue(file, MarkOf(text, at), "", LineAt(text, at),
-                     std::string("not valid JSON: ") + rapidjson::GetParseError_En(result.Code())));
+          InputIssue(file, MarkOf(text, at), "", LineAt(text, at), Explain(result, text)));
       return;
     }
     if (!builder.refused()) {

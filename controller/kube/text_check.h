@@ -22,6 +22,9 @@ struct TextFault {
 /// byte order mark at the start of a line is a fault too.
 std::optional<TextFault> FindTextFault(std::string_view text);
 
+/// True for valid UTF-8, whatever the characters.
+bool IsUtf8(std::string_view text);
+
 /// Line and column (1-based, in bytes) of an offset.
 Mark MarkOf(std::string_view text, size_t offset);
 

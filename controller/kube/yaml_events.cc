@@ -139,10 +139,11 @@ void YamlEvents::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   if (builder_.InList() && OpenFlow() && at == ',') {
     builder_.Refuse(here, ",", "an item is missing between two commas; write it, or null");
   }
-  // yaml-cpp gives a key that has no colon the key's own mark for its value.
+  // yaml-cpp gives a key that has no colon the key's own mark for its value. (Its column is not to
+  // be trusted at the end of the text.)
   const Mark key = builder_.key_mark();
   const bool key_waits = !builder_.InList() && builder_.depth() > 0 && !builder_.WantsKey();
-  if (key_waits && key.line == here.line && key.column == here.column) {
+  if (key_waits && mark.pos == last_key_) {
     builder_.Refuse(here, "", "a `:` and a value must come after a key");
   }
   // An empty value gets the mark of what comes next, which is another field.
@@ -185,6 +186,9 @@ void YamlEvents::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::
   }
   const Mark here = Convert(mark);
   const bool plain = tag == "?";
+  if (builder_.WantsKey()) {
+    last_key_ = mark.pos;
+  }
   last_quoted_.reset();
   if (!plain && mark.pos >= 0) {
     last_quoted_ = static_cast<size_t>(mark.pos);

@@ -72,6 +72,7 @@ class YamlEvents final : public YAML::EventHandler {
   size_t alias_nodes_ = 0;
   size_t alias_bytes_ = 0;
   Mark document_start_;
+  int last_key_ = -1;  ///< yaml-cpp's position of the last key.
   std::optional<size_t> last_quoted_;
 };
 

@@ -3,6 +3,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <istream>
@@ -33,8 +34,10 @@ struct Advice {
   std::string_view text;  ///< Ours.
 };
 
+constexpr std::string_view kIllegalMapValue = "illegal map value";
+
 constexpr std::array<Advice, 12> kAdvice = {{
-    {"illegal map value",
+    {kIllegalMapValue,
      "a `:` is not allowed here; check the indentation, or put the text in quotes"},
     {"end of map not found",
      "this does not belong to the map above; check the indentation and quotes"},
@@ -65,6 +68,24 @@ bool HasTabIndent(std::string_view text, size_t line) {
   return text.substr(at, content - at).find('\t') != std::string_view::npos;
 }
 
+// The line before the one at `offset`, where it looks like a key that lacks its colon: as deep as
+// the line at `offset`, and without any colon. Empty where it does not.
+std::string LineWithoutColon(std::string_view text, size_t offset) {
+  const size_t newline = text.rfind('\n', offset);
+  if (offset == 0 || newline == std::string_view::npos) {
+    return "";
+  }
+  const size_t start = newline == 0 ? 0 : text.rfind('\n', newline - 1) + 1;
+  const std::string_view before = text.substr(start, newline - start);
+  const std::string_view line = text.substr(newline + 1);
+  const bool as_deep = before.find_first_not_of(' ') == line.find_first_not_of(' ');
+  if (!as_deep || before.find(": ") != std::string_view::npos || before.ends_with(':') ||
+      before.find_first_of("#-\"'[]{}") != std::string_view::npos) {
+    return "";
+  }
+  return LineAt(text, start);
+}
+
 std::string Explain(const YAML::Exception& error, const YamlChunk& chunk,
                     const YamlEvents& events) {
   if (!error.mark.is_null() && HasTabIndent(chunk.text, static_cast<size_t>(error.mark.line))) {
@@ -77,6 +98,18 @@ std::string Explain(const YAML::Exception& error, const YamlChunk& chunk,
     }
   }
   text = "not valid YAML: " + text;
+  const size_t offset = error.mark.is_null() ? 0 : static_cast<size_t>(error.mark.pos);
+  if (const std::string line = LineWithoutColon(chunk.text, std::min(offset, chunk.text.size()));
+      !line.empty() && error.msg == kIllegalMapValue) {
+    text += " (the line before it, `" + line + "`, has no `: ` behind its key)";
+  }
+  if (const auto quoted = events.last_quoted()) {
+    const Mark start = MarkOf(chunk.text, *quoted);
+    if (start.line + chunk.first_line < events.Convert(error.mark).line) {
+      text += " (the text before it began in line " +
+              std::to_string(start.line + chunk.first_line) + ")";
+    }
+  }
   if (const auto open = events.OpenFlow()) {
     text += " (it opened in line " + std::to_string(open->line) + ", column " +
             std::to_string(open->column) + ")";

@@ -38,7 +38,7 @@ struct Decimal {
   bool negative = false;
   std::string_view whole;
   std::string_view fraction;
-  std::string_view exponent;  ///< With its sign, without the e.
+  std::string_view exponent;  ///< With its e and sign.
   bool has_point = false;
 };
 
@@ -76,7 +76,7 @@ std::optional<Decimal> SplitDecimal(std::string_view text) {
     if (TakeDigits(rest).empty()) {
       return std::nullopt;
     }
-    parts.exponent = text.substr(1, text.size() - 1 - rest.size());
+    parts.exponent = text.substr(0, text.size() - rest.size());
     text = rest;
   }
   return text.empty() ? std::optional(parts) : std::nullopt;
@@ -96,10 +96,7 @@ std::string JsonNumber(const Decimal& parts) {
     text += '.';
     text += parts.fraction.empty() ? "0" : parts.fraction;
   }
-  if (!parts.exponent.empty()) {
-    text += 'e';
-    text += parts.exponent;
-  }
+  text += parts.exponent;
   return text;
 }
 

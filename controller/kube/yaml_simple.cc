@@ -247,7 +247,9 @@ class Reader {
       value = ReadPlain(PlainRest());
     }
     value.set_mark(mark);
-    EndLine(indent);
+    if (!bad_) {
+      EndLine(indent);
+    }
     return value;
   }
 
@@ -329,8 +331,11 @@ class Reader {
         SkipBlanks();
       }
     }
+    if (bad_) {
+      return {};
+    }
     ++at_;
-    return bad_ ? Value() : Value(std::move(list));
+    return Value(std::move(list));
   }
 
   Value ReadBracketItem() {

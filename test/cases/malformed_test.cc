@@ -1,6 +1,7 @@
 // Every manifest in malformed/ gets the error that malformed/expected.tsv gives, through the loader
 // and the intake: the same way that `caldera validate -f` goes.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -124,6 +125,39 @@ TEST_CASE("every malformed manifest gets the error that is expected") {
     }
   }
   CHECK(files == by_file.size());
+}
+
+// Too large to store.
+TEST_CASE("huge names and texts are refused briefly") {
+  const std::string huge(size_t{1} << 20U, 'n');
+  const fs::path path = fs::temp_directory_path() / ("caldera-huge-" + std::to_string(getpid()));
+  struct Row {
+    std::string text;
+    std::string field;
+  };
+  const std::string queue = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n";
+  const Row rows[] = {
+      {queue + "metadata:\n  name: " + huge + "\n", "metadata.name"},
+      {queue + "metadata:\n  name: \"" + huge + "\"\n", "metadata.name"},
+      {queue + "metadata:\n  name: gold\nspec:\n  weight: " + huge + "\n", "spec.weight"},
+      {queue + "metadata:\n  name: gold\nspec:\n  parent: " + huge + "\n", "spec.parent"},
+      {"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata:\n  name: a\n  namespace: " +
+           huge + "\n",
+       "metadata.namespace"},
+  };
+  for (const Row& row : rows) {
+    std::ofstream(path) << row.text;
+    const std::vector<Issue> errors = ErrorsOf(path.string());
+    const std::string found = Print(errors);
+    CAPTURE(found);
+    CHECK(std::any_of(errors.begin(), errors.end(),
+                      [&](const Issue& issue) { return issue.field == row.field; }));
+    for (const Issue& issue : errors) {
+      CHECK(issue.object.size() + issue.field.size() + issue.value.size() + issue.message.size() <
+            1000);
+    }
+  }
+  fs::remove(path);
 }
 
 }  // namespace

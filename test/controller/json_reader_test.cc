@@ -86,6 +86,8 @@ TEST_CASE("JSON that is wrong is refused where it is wrong") {
   CHECK(Has(FirstError("{\"a\":1e999}"), "not valid JSON"));
   CHECK(Has(FirstError("{\"a\":\"x"), "not valid JSON"));
   CHECK(Has(FirstError("{\"a\":\"\\ud83d\"}"), "not valid JSON"));
+  CHECK(Has(FirstError("{\"a\":\"\\ude00\"}"), "1:6 a"));
+  CHECK(Has(FirstError("{\"\\ude00\":1}"), "first half"));
   CHECK(Has(FirstError("{\"a\":\n"), "not valid JSON"));
   CHECK(Has(FirstError("{} ,{}"), "1:4"));
   CHECK(Has(FirstError("{} }"), "not valid JSON"));

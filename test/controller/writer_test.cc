@@ -10,6 +10,7 @@
 #include "controller/kube/json_writer.h"
 #include "controller/kube/yaml_writer.h"
 #include "test/controller/reading.h"
+#include "test/controller/same_marks.h"
 
 namespace caldera {
 namespace {
@@ -28,6 +29,11 @@ void CheckRoundTrip(const Value& root) {
   CHECK(from_yaml.report.warnings.empty());
   REQUIRE(from_yaml.documents.size() == 1);
   REQUIRE(from_yaml.root() == root);
+  ReadReport whole;
+  ReadYamlWhole(
+      yaml, "in.yaml",
+      [&](const Document& d) { CHECK(testing::SameTree(d.root, from_yaml.root())); }, whole);
+  CHECK((whole.errors.empty() && whole.documents == 1));
   for (const std::string& json : {WriteJson(root), WritePrettyJson(root)}) {
     CAPTURE(json);
     const Read from_json = Json(json);

@@ -55,7 +55,7 @@ TEST_CASE("plain scalars follow the core schema and quoted ones stay strings") {
       {".5", Value(Value::Decimal{"0.5"})},
       {"2.", Value(Value::Decimal{"2.0"})},
       {"1e3", Value(Value::Decimal{"1e3"})},
-      {"-0.1E-5", Value(Value::Decimal{"-0.1e-5"})},
+      {"-0.1E-5", Value(Value::Decimal{"-0.1E-5"})},
       {"0.30000000000000004", Value(Value::Decimal{"0.30000000000000004"})},
       {"1Gi", Value("1Gi")},
       {"500m", Value("500m")},
