@@ -155,14 +155,29 @@ std::string TakeUid(const Field& field) {
   return uid.value_or("");
 }
 
+// Upper-case letters are fine in the domain of an annotation's key, unlike in a label's.
+bool IsAnnotationKey(std::string key) {
+  std::transform(key.begin(), key.end(), key.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return IsQualifiedName(key);
+}
+
 Labels TakeAnnotations(const Field& map) {
+  constexpr size_t kBytesMax = size_t{256} * 1024;
   Labels annotations;
+  size_t bytes = 0;
   for (const auto& [key, field] : map.Members()) {
-    if (!IsQualifiedName(key)) {
+    if (!IsAnnotationKey(key)) {
       field.Refuse("\"" + Excerpt(key) + "\" is no annotation key: it takes " +
                    std::string(kQualifiedNameRule));
     }
-    annotations.emplace(key, field.String().value_or(""));
+    std::string value = field.String().value_or("");
+    bytes += key.size() + value.size();
+    annotations.emplace(key, std::move(value));
+  }
+  if (bytes > kBytesMax) {
+    map.Refuse("has " + std::to_string(bytes) + " bytes: at most 262144 are allowed");
   }
   return annotations;
 }

@@ -48,6 +48,7 @@ void TakeTemplates(Value& spec, const Field& place, const std::string& name) {
 
 void TakeHyperJob(Taking& taking) {
   WarnUnknown(taking.root, {"apiVersion", "kind", "metadata", "spec", "status"});
+  CheckMetadata(taking);
   Job job;
   job.kind = JobKind::kHyperJob;
   job.key = {taking.meta.ns, taking.meta.name};

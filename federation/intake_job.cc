@@ -8,6 +8,7 @@
 #include "federation/intake_plugins.h"
 #include "federation/intake_read.h"
 #include "federation/job_facts.h"
+#include "federation/names.h"
 #include "federation/volcano_schema.h"
 
 namespace caldera {
@@ -55,6 +56,25 @@ std::vector<TaskReport> TakeReports(const Field& status, const std::vector<Task>
 
 }  // namespace
 
+void CheckMetadata(Taking& taking) {
+  Value* const metadata = taking.out.defaulted.Find("metadata");
+  if (metadata == nullptr || !metadata->IsMap()) {
+    return;  // Said already: without it there is no name.
+  }
+  const Field place(metadata, "metadata", metadata->mark(), taking.root.sink());
+  ApplySchema(VolcanoSchema(), "ObjectMeta", *metadata, place, Passage::kAsSent);
+  for (const Field& finalizer : ItemsOf(place["finalizers"])) {
+    if (!IsQualifiedName(TextOf(finalizer))) {
+      finalizer.Refuse("is no name of a finalizer: it takes " + std::string(kQualifiedNameRule));
+    }
+  }
+  for (const Field& owner : ItemsOf(place["ownerReferences"])) {
+    for (const char* const key : {"apiVersion", "kind", "name", "uid"}) {
+      CheckGiven(owner[key], "an owner is named in full");
+    }
+  }
+}
+
 bool IsClaimedElsewhere(const ObjectMeta& meta) {
   const auto of_policy = [](const auto& entry) { return IsKarmadaPolicyKey(entry.first); };
   if (std::any_of(meta.labels.begin(), meta.labels.end(), of_policy) ||
@@ -88,6 +108,7 @@ bool TakeJobSpec(Value& spec, const Field& place, std::string_view job_name) {
 
 void TakeJob(Taking& taking) {
   WarnUnknown(taking.root, {"apiVersion", "kind", "metadata", "spec", "status"});
+  CheckMetadata(taking);
   CheckJobName(taking);
   Job job;
   job.key = {taking.meta.ns, taking.meta.name};

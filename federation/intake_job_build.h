@@ -21,6 +21,8 @@ std::vector<int32_t> TaskPriorities(const Field& spec);
 /// Schema, defaults and checks of one Job spec, in place. `place` is a Field over `spec`. Returns
 /// false where it added errors.
 bool TakeJobSpec(Value& spec, const Field& place, std::string_view job_name);
+/// The rest of metadata, as the API server decodes and checks it.
+void CheckMetadata(Taking& taking);
 /// Karmada's policy labels, or a claim by somebody else.
 bool IsClaimedElsewhere(const ObjectMeta& meta);
 /// state, counters and the time of the last report.

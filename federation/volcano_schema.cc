@@ -207,6 +207,17 @@ JobSpec: maxRetry int32 min=0 default=3; minAvailable int32 min=0; minSuccess in
   ttlSecondsAfterFinished int32 min=0; volumes [JobVolume]
 )";
 
+// Of an object's metadata what the API server decodes strictly; name, namespace, labels and
+// annotations are read by intake itself.
+constexpr std::string_view kMetaSchema = R"(
+OwnerReference: apiVersion string; blockOwnerDeletion bool; controller bool; kind string;
+  name string; uid string
+ObjectMeta: annotations any; creationTimestamp any; deletionGracePeriodSeconds int64;
+  deletionTimestamp any; finalizers [string]; generateName string; generation int64 min=0;
+  labels any; managedFields [any]; name any; namespace any; ownerReferences [OwnerReference];
+  resourceVersion string; selfLink string; uid any
+)";
+
 constexpr std::string_view kHyperJobSchema = R"(
 SplitPolicy: acceleratorType string; accelerators int; mode string enum=static|auto
 ReplicatedJob: clusterNames [string]; name! string; replicas int32 default=1;
@@ -219,7 +230,8 @@ HyperJobSpec: maxDomains int32; minAvailable int32; plugins {[string]};
 
 const Schema& VolcanoSchema() {
   static const Schema kSchema(std::string(kPodSchema) + std::string(kVolumeSchema) +
-                              std::string(kJobSchema) + std::string(kHyperJobSchema));
+                              std::string(kJobSchema) + std::string(kHyperJobSchema) +
+                              std::string(kMetaSchema));
   return kSchema;
 }
 
