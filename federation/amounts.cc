@@ -31,4 +31,10 @@ ResourceVector CapacityIn(const State& state, const ResourceList& list) {
   return amounts;
 }
 
+ResourceKinds::ResourceKinds(const ResourceCatalog& resources) : pods(resources.Find("pods")) {
+  for (ResourceIndex r = 0; r < resources.size(); ++r) {
+    device.push_back(IsDevice(resources.Name(r)));
+  }
+}
+
 }  // namespace caldera

@@ -133,9 +133,14 @@ Reason JobGate(const State& state, const QueueTree& tree, JobIndex index) {
 }
 
 bool TopologyUnchecked(const Shape& shape) {
-  return shape.topology.mode != TopologyMode::kNone ||
-         std::any_of(shape.tasks.begin(), shape.tasks.end(), [](const ShapeTask& task) {
-           return task.partition.total > 0 && task.partition.topology.mode != TopologyMode::kNone;
+  // Hard without a tier is one cluster, which a whole job has anyway.
+  const auto unchecked = [](const NetworkTopology& topology) {
+    return topology.mode == TopologyMode::kSoft ||
+           (topology.mode == TopologyMode::kHard && topology.highest_tier.has_value());
+  };
+  return unchecked(shape.topology) ||
+         std::any_of(shape.tasks.begin(), shape.tasks.end(), [&](const ShapeTask& task) {
+           return task.partition.total > 0 && unchecked(task.partition.topology);
          });
 }
 

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <optional>
 
-#include "federation/amounts.h"
 #include "federation/share.h"
 
 namespace caldera {
@@ -108,7 +107,7 @@ bool NodeTakes(const Node& node, const NodeConstraint& constraint) {
                      [&](const auto& term) { return TermMatches(term, node, fields); });
 }
 
-NodePool::NodePool(const State& state, const ClusterEntry& cluster) {
+NodePool::NodePool(const State& state, const ClusterEntry& cluster) : kinds_(state.resources()) {
   for (const auto& [name, node] : cluster.nodes) {
     slots_.push_back({&node, CapacityIn(state, node.allocatable)});
     allocatable_.Add(slots_.back().free);
@@ -136,12 +135,22 @@ const std::vector<size_t>& NodePool::Eligible(const NodeConstraint* constraint) 
   return it->second;
 }
 
-int64_t NodePool::Size(const ResourceVector& request) const {
-  int64_t size = 0;
+int64_t NodePool::LargestPart(const ResourceVector& amounts, const ResourceVector& request) const {
+  int64_t largest = 0;
+  int64_t largest_device = 0;
+  bool devices = false;
   for (ResourceIndex r = 0; r < request.size(); ++r) {
-    size = std::max(size, Share(request[r], allocatable_[r]));
+    if (request[r] <= 0 || r == kinds_.pods) {
+      continue;
+    }
+    const int64_t part = Share(amounts[r], allocatable_[r]);
+    largest = std::max(largest, part);
+    if (kinds_.device[r]) {
+      devices = true;
+      largest_device = std::max(largest_device, part);
+    }
   }
-  return size;
+  return devices ? largest_device : largest;
 }
 
 int64_t NodePool::Fill(const Task& task, std::vector<Step>& steps) {
@@ -156,13 +165,9 @@ int64_t NodePool::Fill(const Task& task, std::vector<Step>& steps) {
     if (count == 0) {
       continue;
     }
-    int64_t left = 0;
-    for (ResourceIndex r = 0; r < task.request.size(); ++r) {
-      if (task.request[r] > 0) {
-        left = std::max(left, Share(slots_[s].free[r] - task.request[r], allocatable_[r]));
-      }
-    }
-    rooms.push_back({left, s, count});
+    ResourceVector left = slots_[s].free;
+    left.Subtract(task.request);
+    rooms.push_back({LargestPart(left, task.request), s, count});
   }
   std::sort(rooms.begin(), rooms.end(), [](const Room& a, const Room& b) {
     return std::pair(a.left, a.slot) < std::pair(b.left, b.slot);
@@ -187,7 +192,7 @@ bool NodePool::Pack(const std::vector<Task>& gang) {
     order.push_back(&task);
   }
   std::stable_sort(order.begin(), order.end(), [&](const Task* a, const Task* b) {
-    return Size(a->request) > Size(b->request);
+    return LargestPart(a->request, a->request) > LargestPart(b->request, b->request);
   });
   std::vector<Step> steps;
   for (const Task* task : order) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "federation/amounts.h"
 #include "federation/state.h"
 
 namespace caldera {
@@ -53,12 +54,15 @@ class NodePool {
   };
   /// The slots of the nodes that take such pods at all; remembered by the constraint's address.
   const std::vector<size_t>& Eligible(const NodeConstraint* constraint);
-  /// The largest part that `request` asks of one resource of the cluster, as floor(r * 2^32 / all).
-  [[nodiscard]] int64_t Size(const ResourceVector& request) const;
+  /// The largest part of the cluster that these amounts are, of the resources that count for such
+  /// pods: devices where they ask for any, else all but `pods`.
+  [[nodiscard]] int64_t LargestPart(const ResourceVector& amounts,
+                                    const ResourceVector& request) const;
   int64_t Fill(const Task& task, std::vector<Step>& steps);
 
   std::vector<Slot> slots_;  ///< By name.
   ResourceVector allocatable_;
+  ResourceKinds kinds_;
   std::map<const NodeConstraint*, std::vector<size_t>> eligible_;
 };
 

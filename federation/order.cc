@@ -10,14 +10,7 @@ namespace caldera {
 
 Contest::Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
                  const std::vector<Entrant>& entrants)
-    : state_(state),
-      tree_(tree),
-      shares_(shares),
-      pods_(state.resources().Find("pods")),
-      queues_(tree.size()) {
-  for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
-    devices_.push_back(IsDevice(state.resources().Name(r)));
-  }
+    : state_(state), tree_(tree), shares_(shares), kinds_(state.resources()), queues_(tree.size()) {
   uint32_t rank = 0;
   for (const auto& [name, i] : state.queues()) {
     Node& node = queues_[i];
@@ -138,7 +131,7 @@ void Contest::Judge(QueueIndex i) {
   standing.creation = tree_.node(i).object().creation;
   standing.share = 0;
   for (const ResourceIndex r : facts.requested) {
-    if (r != pods_) {
+    if (r != kinds_.pods) {
       standing.share = std::max(standing.share, Share(node.held[r], shares_[i].deserved[r]));
     }
   }
@@ -150,8 +143,8 @@ bool Contest::Within(QueueIndex i, const ShapeFacts& facts) const {
     return true;
   }
   return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
-    const int64_t deserved = devices_[r] ? shares_[i].within[r] : shares_[i].deserved[r];
-    return r == pods_ || SaturatingAdd(held[r], facts.total[r]) <= deserved;
+    const int64_t deserved = kinds_.device[r] ? shares_[i].within[r] : shares_[i].deserved[r];
+    return r == kinds_.pods || SaturatingAdd(held[r], facts.total[r]) <= deserved;
   });
 }
 
@@ -211,7 +204,7 @@ int64_t Contest::TenantShare(const Node& node, const Lane& lane) const {
   int64_t share = 0;
   const int64_t weight = state_.tenant(lane.tenant).Weight();
   for (const ResourceIndex r : Facts(lane.lines.front()).requested) {
-    if (r != pods_) {
+    if (r != kinds_.pods) {
       share = std::max(share, Share(held->second[r], node.held[r], weight));
     }
   }

@@ -16,6 +16,7 @@
 #include <map>
 #include <vector>
 
+#include "federation/amounts.h"
 #include "federation/queue_tree.h"
 #include "federation/shares.h"
 #include "federation/state.h"
@@ -100,9 +101,8 @@ class Contest {
   const State& state_;
   const QueueTree& tree_;
   const std::vector<QueueShare>& shares_;
-  ResourceIndex pods_ = ResourceCatalog::kNone;
-  std::vector<bool> devices_;  ///< By ResourceIndex.
-  std::vector<Node> queues_;   ///< By QueueIndex.
+  ResourceKinds kinds_;
+  std::vector<Node> queues_;  ///< By QueueIndex.
 };
 
 }  // namespace caldera

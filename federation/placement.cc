@@ -12,11 +12,7 @@ Placement::Placement(const State& state, std::vector<ClusterView> clusters)
       clusters_(std::move(clusters)),
       versions_(clusters_.size(), 1),
       options_(state.shape_count()),
-      pods_(state.resources().Find("pods")) {
-  for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
-    devices_.push_back(IsDevice(state.resources().Name(r)));
-  }
-}
+      kinds_(state.resources()) {}
 
 bool Placement::Alive(ShapeIndex shape) const {
   return !options_[shape].known || !options_[shape].open.empty();
@@ -97,7 +93,7 @@ bool Placement::Before(const Option& a, const Option& b) const {
 Part Placement::Left(const ClusterView& cluster, const ShapeFacts& facts) const {
   Part largest{-1, 1, ResourceCatalog::kNone};
   for (const ResourceIndex r : facts.requested) {
-    if (r == pods_ || (facts.devices && !devices_[r])) {
+    if (r == kinds_.pods || (facts.devices && !kinds_.device[r])) {
       continue;
     }
     const Part left{cluster.free[r] - facts.total[r], cluster.allocatable[r], r};

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "federation/amounts.h"
 #include "federation/capacity.h"
 #include "federation/limits.h"
 #include "federation/state.h"
@@ -69,8 +70,7 @@ class Placement {
   std::vector<ClusterView> clusters_;
   std::vector<uint64_t> versions_;  ///< By position; counts the placements there.
   std::vector<Options> options_;    ///< By ShapeIndex.
-  std::vector<bool> devices_;       ///< By ResourceIndex.
-  ResourceIndex pods_ = ResourceCatalog::kNone;
+  ResourceKinds kinds_;
 };
 
 }  // namespace caldera

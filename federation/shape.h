@@ -87,7 +87,7 @@ class Pool {
         return {it->second, false};
       }
     }
-    Index index = static_cast<Index>(entries_.size());
+    auto index = static_cast<Index>(entries_.size());
     if (free_.empty()) {
       entries_.emplace_back();
     } else {

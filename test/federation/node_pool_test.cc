@@ -152,6 +152,19 @@ TEST_CASE("nodes: the largest request goes first and each where it leaves least"
   CHECK(pool.Pack({small, big}));
 }
 
+TEST_CASE("nodes: best fit does not look at pods and looks at devices first") {
+  Fed fed;
+  fed.AddCluster("c", "").AddNode("c", "a", "cpu=8 pods=500");
+  fed.AddNode("c", "b", "cpu=9 pods=10").AddNode("c", "g", "cpu=2 nvidia.com/gpu=1 pods=10");
+  fed.AddNode("c", "h", "cpu=1 nvidia.com/gpu=2 pods=10");
+  // The pod without devices fills `a`, so that nine more fit on `b`.
+  fed.AddJob("n/cpu", "default", 1, "cpu=8").AddJob("n/nine", "default", 1, "cpu=9");
+  // One device goes to `g` though `h` has less cpu; two then fit on `h`.
+  fed.AddJob("n/one", "default", 1, "cpu=1 nvidia.com/gpu=1");
+  fed.AddJob("n/two", "default", 1, "nvidia.com/gpu=2");
+  CHECK(fed.Go().actions.size() == 4);
+}
+
 TEST_CASE("nodes: pods on an unknown node use no other") {
   Fed fed;
   fed.AddCluster("c", "").AddNode("c", "n1", "cpu=4");

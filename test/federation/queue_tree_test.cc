@@ -124,11 +124,14 @@ TEST_CASE("gates: topology below the cluster is said to be unchecked") {
   fed.AddJob("n/part", "default", 4, "cpu=1", [](Job& j) {
     j.tasks[0].partition = {2, 2, 2, {TopologyMode::kSoft, 1, ""}};
   });
+  fed.AddJob("n/any", "default", 1, "cpu=1", [](Job& j) {
+    j.topology = {TopologyMode::kHard, {}, ""};
+  });
   std::vector<bool> unchecked;
   for (const Action& action : fed.Go().actions) {
     unchecked.push_back(action.topology_unchecked);
   }
-  CHECK(unchecked == std::vector<bool>{false, true, true});
+  CHECK(unchecked == std::vector<bool>{false, true, true, false});
 }
 
 }  // namespace
