@@ -205,11 +205,10 @@ Result<Statement> Database::Prepare(std::string_view sql) {
   const int rc = sqlite3_prepare_v3(db_.get(), sql.data(), static_cast<int>(sql.size()),
                                     SQLITE_PREPARE_PERSISTENT, &stmt, &tail);
   if (rc != SQLITE_OK) {
-    auto failure = FailWith(db_.get(), rc);
     if (rc == SQLITE_ERROR) {
-      failure.value().code = ErrorCode::kInvalid;
+      return Fail(ErrorCode::kInvalid, sqlite3_errmsg(db_.get()));
     }
-    return failure;
+    return FailWith(db_.get(), rc);
   }
   Statement statement(stmt);
   if (stmt == nullptr) {

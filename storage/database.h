@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "federation/result.h"
 #include "federation/time.h"
@@ -27,13 +28,15 @@ class Statement {
   /// are dropped. Leaves the statement ready for the next call.
   template <typename... Args>
   Status Run(const Args&... args) {
+    // `args` are references to const here: they live until this returns.
     Start(args...);
     return Finish();
   }
   /// Binds `args` and readies the statement for Step. Text is borrowed: it must live until the next
-  /// Start, Run or Reset.
+  /// Start, Run or Reset, so a temporary string is refused.
   template <typename... Args>
-  void Start(const Args&... args) {
+  void Start(Args&&... args) {
+    static_assert(!(std::is_same_v<Args, std::string> || ...));
     Reset();
     int index = 0;
     (BindOne(++index, args), ...);

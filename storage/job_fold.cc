@@ -392,7 +392,8 @@ Result<std::optional<int64_t>> JobFold::PutClusters(const ClusterVerdicts& clust
   const auto [row, first] = rows.try_emplace(&clusters.list(), 0);
   if (first) {
     const std::string text = ClusterVerdictsText(clusters);
-    sql_->put_clusters.Start(Digest(text), text);
+    const std::string digest = Digest(text);
+    sql_->put_clusters.Start(digest, text);
     CALDERA_TRY(const bool found, sql_->put_clusters.Step());
     row->second = found ? sql_->put_clusters.Integer(0) : 0;
     sql_->put_clusters.Reset();

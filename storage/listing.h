@@ -15,7 +15,7 @@
 namespace caldera {
 
 /// monostate: there is no value.
-using Datum = std::variant<std::monostate, int64_t, std::string, Time, ResourceList,
+using Datum = std::variant<std::monostate, int64_t, bool, std::string, Time, ResourceList,
                            std::vector<TaskGrant>, std::vector<Figure>>;
 
 struct Listing {

@@ -33,6 +33,25 @@ Result<std::map<std::string, JobCounts>> CountJobs(Database& database, const std
   }
 }
 
+/// Each queue's own jobs also count in every queue above it.
+void AddToParents(const std::vector<QueueReport>& queues,
+                  std::map<std::string, JobCounts>& counts) {
+  std::map<std::string, std::string> parents;
+  for (const QueueReport& queue : queues) {
+    parents[queue.queue] = queue.parent;
+  }
+  const std::map<std::string, JobCounts> own = counts;
+  for (const auto& [name, jobs] : own) {
+    // A chain is no longer than there are queues, even if it went in a circle.
+    std::string above = parents[name];
+    for (size_t step = 0; step < queues.size() && !above.empty(); ++step) {
+      counts[above].running += jobs.running;
+      counts[above].pending += jobs.pending;
+      above = parents[above];
+    }
+  }
+}
+
 /// `share * 1000` as a decimal number; where nothing is deserved there is no number.
 std::string ShareText(int64_t milli) {
   if (milli == kUnlimited) {
@@ -57,7 +76,9 @@ Result<Listing> ListQueues(const LedgerReader& reader) {
   Listing listing{{"queue", "parent", "state", "weight", "priority", "capability", "guarantee",
                    "demand", "deserved", "allocated", "share", "running", "pending"},
                   {}};
-  for (const QueueReport& queue : MakeReport(state).queues) {
+  const Report report = MakeReport(state);
+  AddToParents(report.queues, counts);
+  for (const QueueReport& queue : report.queues) {
     const JobCounts& jobs = counts[queue.queue];
     listing.rows.push_back({queue.queue, queue.parent, std::string(QueueStateName(queue.state)),
                             int64_t{queue.weight}, int64_t{queue.priority},
@@ -139,8 +160,12 @@ Result<Listing> RunSql(const std::string& path, const std::string& sql) {
   auto statement = database.Prepare(sql);
   if (!statement.has_value()) {
     Error error = statement.error();
-    error.code = error.code == ErrorCode::kInternal ? ErrorCode::kInvalid : error.code;
-    return tl::unexpected<Error>(error.Within("sql"));
+    if (error.message.find("not authorized") != std::string::npos) {
+      error = {ErrorCode::kInvalid,
+               "only statements that read are allowed: SELECT, and PRAGMA "
+               "table_list and table_info"};
+    }
+    return tl::unexpected<Error>(error);
   }
   Listing listing;
   for (int column = 0; column < statement->Columns(); ++column) {

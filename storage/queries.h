@@ -13,7 +13,8 @@
 namespace caldera {
 
 /// queue parent state weight priority capability guarantee demand deserved allocated share running
-/// pending: by the State of the last cycle. share is that of the entitlement in thousandths.
+/// pending: by the State of the last cycle, children included. share is that of the entitlement in
+/// thousandths.
 Result<Listing> ListQueues(const LedgerReader& reader);
 
 /// tenant cluster quota used running pending: cluster is empty in a tenant's overall row, the
@@ -44,8 +45,8 @@ struct UsageQuery {
 };
 /// BY resource hours average now amountMilliseconds: what was charged in the window, exactly.
 /// amountMilliseconds is the sum of amount x duration (cpu in thousandths), which may pass 64 bits
-/// and is therefore text; hours is the same in cores, devices or Gi times hours, rounded down;
-/// average is over the whole window; now is what is charged at its end.
+/// and is therefore text; hours is the same in cores, devices or Gi times hours, average that over
+/// the whole window, both with three places, rounded down; now is what is charged at its end.
 Result<Listing> ListUsage(const LedgerReader& reader, const UsageQuery& query);
 
 struct HistoryFilter {

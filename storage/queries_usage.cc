@@ -19,12 +19,12 @@ using UsedBy = std::map<std::pair<std::string, std::string>, Used>;
 
 int64_t Count(Time time) { return time.time_since_epoch().count(); }
 
-/// In cores, devices or Gi times hours, three places, rounded down.
-std::string HoursText(const std::string& resource, Int128 amount_ms) {
+/// `amount_ms` over `span` in cores, devices or Gi, three places, rounded down.
+std::string DecimalText(const std::string& resource, Int128 amount_ms, int64_t span) {
   const bool bytes = IsBytes(resource);
   const Int128 unit = IsMilli(resource) ? 1000 : bytes ? Int128{1} << 30U : 1;
-  const Int128 whole = unit * kHour;
-  // The rest is below 2^30 * 3.6e6, times 1000 far from overflow.
+  const Int128 whole = unit * span;
+  // The rest is below 2^30 * 2^63, times 1000 below 2^103.
   std::string rest = ToText(amount_ms % whole * 1000 / whole);
   rest.insert(0, 3 - rest.size(), '0');
   return ToText(amount_ms / whole) + "." + rest + (bytes ? "Gi" : "");
@@ -93,10 +93,10 @@ Result<Listing> ListUsage(const LedgerReader& reader, const UsageQuery& query) {
   Listing listing{{query.by, "resource", "hours", "average", "now", "amountMilliseconds"}, {}};
   for (const auto& [key, amounts] : used) {
     const auto& [name, resource] = key;
-    listing.rows.push_back(
-        {name, resource, HoursText(resource, amounts.amount_ms),
-         FormatAmount(resource, Saturate(amounts.amount_ms / query.window.count())),
-         FormatAmount(resource, Saturate(amounts.now)), ToText(amounts.amount_ms)});
+    listing.rows.push_back({name, resource, DecimalText(resource, amounts.amount_ms, kHour),
+                            DecimalText(resource, amounts.amount_ms, query.window.count()),
+                            FormatAmount(resource, Saturate(amounts.now)),
+                            ToText(amounts.amount_ms)});
   }
   return listing;
 }

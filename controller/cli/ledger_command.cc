@@ -1,5 +1,7 @@
 // `caldera ledger`: asks a ledger file, read-only, also while a controller writes it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -7,6 +9,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/ledger_output.h"
 #include "controller/cli/messages.h"
+#include "controller/cli/options.h"
 #include "storage/audit.h"
 #include "storage/backup.h"
 #include "storage/queries.h"
@@ -26,8 +29,7 @@ constexpr const char* kLedgerExamples = R"(Examples:
   caldera ledger sql "SELECT name, verdict FROM jobs" --ledger federation.db
   export CALDERA_LEDGER=federation.db                 instead of --ledger
 
-A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. Times are RFC 3339; "now" is the time of the
-ledger's last cycle. JSON is an array of objects, one a row; its keys and the headings of CSV are
+A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. Times are RFC 3339. JSON is an array of objects, one a row; its keys and the headings of CSV are
 stable, and only ever added to.
 Exit code: 0 done, 1 the answer is no (check or replay found a difference), 2 wrong usage or no
 such ledger, job or cycle.)";
@@ -74,10 +76,14 @@ class LedgerQuestion {
     UsageQuery query;
     query.by = options_.by;
     CALDERA_TRY(query.window, ParseDuration(options_.window));
-    if (!options_.until.empty()) {
-      CALDERA_TRY(query.until, ParseTime(options_.until));
+    CALDERA_TRY(query.until, UsageEnd());
+    CALDERA_TRY(const Listing listing, ListUsage(reader_, query));
+    std::string text;
+    if (Format() == LedgerFormat::kTable) {
+      text = "Charged by " + query.by + " from " + FormatTime(*query.until - query.window) +
+             " to " + FormatTime(*query.until) + "\n\n";
     }
-    return Print(ListUsage(reader_, query));
+    return Printed{text + PrintListing(listing, Format(), terminal_)};
   }
 
   Result<Printed> Job() {
@@ -97,7 +103,7 @@ class LedgerQuestion {
       const Listing listing{
           {"cycle", "time", "changes", "actions", "recorded", "replayed", "same", "difference"},
           {{report.cycle, report.time, report.changes, report.actions, report.recorded,
-            report.replayed, std::string(report.Same() ? "true" : "false"), report.difference}}};
+            report.replayed, report.Same(), report.difference}}};
       return Printed{PrintListing(listing, Format(), terminal_), code};
     }
     std::string text = "cycle " + std::to_string(report.cycle) + " at " + FormatTime(report.time) +
@@ -138,6 +144,17 @@ class LedgerQuestion {
   }
 
  private:
+  /// What is charged goes on after the last cycle, so the window ends now; except in a ledger that
+  /// was written ahead of the clock (`plan --at`).
+  Result<Time> UsageEnd() {
+    if (!options_.until.empty()) {
+      return ParseTime(options_.until).map_error([](const Error& error) {
+        return error.Within("--until");
+      });
+    }
+    CALDERA_TRY(const JournalEnd end, reader_.End());
+    return std::max(end.time, std::chrono::floor<Millis>(std::chrono::system_clock::now()));
+  }
   [[nodiscard]] LedgerFormat Format() const {
     if (options_.output == "json") {
       return LedgerFormat::kJson;
@@ -191,9 +208,7 @@ class LedgerCommand {
     ledger_.add_option("--ledger", options_->file, "The ledger's file")
         ->type_name("FILE")
         ->envname("CALDERA_LEDGER");
-    ledger_.add_option("-o,--output", options_->output, "How to print the answer (default: table)")
-        ->type_name("table|json|csv")
-        ->check(CLI::IsMember({"table", "json", "csv"}));
+    AddOutput(ledger_, options_->output, "table|json|csv");
     AddLists();
     AddJobQuestions();
     AddAudits();
@@ -232,8 +247,7 @@ class LedgerCommand {
     usage.add_option("--by", to.by, "Sum by this (default: queue)")
         ->check(CLI::IsMember({"queue", "tenant", "cluster"}));
     usage.add_option("--window", to.window, "How far back (default: 24h)")->type_name("DURATION");
-    usage.add_option("--until", to.until, "End of the window (default: the last cycle)")
-        ->type_name("TIME");
+    usage.add_option("--until", to.until, "End of the window (default: now)")->type_name("TIME");
   }
 
   void AddJobQuestions() {

@@ -75,6 +75,7 @@ std::string JsonOf(const Datum& datum) {
   struct Visitor {
     std::string operator()(std::monostate /*none*/) const { return "null"; }
     std::string operator()(int64_t value) const { return std::to_string(value); }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(const std::string& text) const { return JsonString(text); }
     std::string operator()(Time time) const { return JsonString(FormatTime(time)); }
     std::string operator()(const ResourceList& amounts) const { return OfAmounts(amounts); }
@@ -98,7 +99,7 @@ std::string JsonRows(const Listing& listing, const std::string& indent) {
   for (size_t row = 0; row < listing.rows.size(); ++row) {
     out += (row > 0 ? ",\n" : "\n") + indent + "{" + JsonMembers(listing, row) + "}";
   }
-  return out + (listing.rows.empty() ? "]" : "\n" + indent.substr(indent.size() / 2) + "]");
+  return out + (listing.rows.empty() ? "]" : "\n" + indent.substr(2) + "]");
 }
 
 }  // namespace caldera

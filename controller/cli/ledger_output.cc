@@ -56,6 +56,7 @@ std::string CellText(const Datum& datum, const std::string& column) {
     const std::string& column;
     std::string operator()(std::monostate /*none*/) const { return ""; }
     std::string operator()(int64_t value) const { return std::to_string(value); }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(const std::string& text) const { return text; }
     std::string operator()(Time time) const { return FormatTime(time); }
     std::string operator()(const ResourceList& amounts) const {
@@ -85,11 +86,12 @@ std::string HeadingOf(const std::string& column) {
 std::string AsTable(const Listing& listing, const Terminal& terminal, size_t indent) {
   std::vector<Column> columns;
   for (size_t i = 0; i < listing.columns.size(); ++i) {
-    const bool numbers =
-        std::all_of(listing.rows.begin(), listing.rows.end(), [i](const auto& row) {
-          return std::holds_alternative<int64_t>(row[i]) ||
-                 std::holds_alternative<std::monostate>(row[i]);
-        });
+    const auto all_are = [&listing, i](auto... kinds) {
+      return std::all_of(listing.rows.begin(), listing.rows.end(), [&](const auto& row) {
+        return (std::holds_alternative<decltype(kinds)>(row[i]) || ...);
+      });
+    };
+    const bool numbers = all_are(int64_t{}, std::monostate{}) && !all_are(std::monostate{});
     columns.push_back({HeadingOf(listing.columns[i]), numbers});
   }
   Table table(std::move(columns));
@@ -118,6 +120,7 @@ std::string CsvText(const Datum& datum) {
   struct Visitor {
     std::string operator()(std::monostate /*none*/) const { return ""; }
     std::string operator()(int64_t value) const { return std::to_string(value); }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(const std::string& text) const { return text; }
     std::string operator()(Time time) const { return FormatTime(time); }
     std::string operator()(const ResourceList& amounts) const {
@@ -153,7 +156,6 @@ std::string Section(const std::string& title, const Listing& listing, const Term
 
 /// The one row of a listing, a column a line.
 std::string Upright(const Listing& listing, const Terminal& terminal) {
-  Listing lines{{"", ""}, {}};
   std::string text;
   size_t width = 0;
   for (const std::string& column : listing.columns) {
@@ -222,7 +224,13 @@ std::string PrintExplanation(const Explanation& answer, LedgerFormat format,
     text += i == 0 ? "\n" + terminal.Painted("FIGURES", Paint::kBold) + "\n" : "";
     text += "  " + Harmless(FigureText(answer.figures[i])) + "\n";
   }
-  return text + Section("CLUSTERS", answer.clusters, terminal) +
+  // The messages say it; the figures of every cluster are for programs.
+  Listing clusters = answer.clusters;
+  clusters.columns.pop_back();
+  for (auto& row : clusters.rows) {
+    row.pop_back();
+  }
+  return text + Section("CLUSTERS", clusters, terminal) +
          Section("SHARDS", answer.shards, terminal);
 }
 

@@ -15,6 +15,7 @@ std::string Text(const Datum& datum) {
   struct Visitor {
     std::string operator()(std::monostate /*none*/) const { return "-"; }
     std::string operator()(int64_t value) const { return std::to_string(value); }
+    std::string operator()(bool value) const { return value ? "yes" : "no"; }
     std::string operator()(const std::string& text) const { return text; }
     std::string operator()(Time time) const { return FormatTime(time); }
     std::string operator()(const ResourceList& amounts) const {
@@ -90,6 +91,7 @@ TEST_CASE("queues and tenants are listed with what they deserve and hold") {
   CHECK(text.find("gold|root|3|cpu=10|cpu=4 memory=2Gi pods=2|1|1") != std::string::npos);
   CHECK(text.find("silver|root|1||cpu=500m pods=1|1|0") != std::string::npos);
   CHECK(text.find("default|root|1||") != std::string::npos);
+  CHECK(text.find("root||1||cpu=4500m memory=2Gi pods=3|2|1") != std::string::npos);
   CHECK(Rows(Must(ListTenants(reader)), {"tenant", "cluster", "quota", "used", "running"})
             .find("team-a||cpu=20|cpu=4") != std::string::npos);
   CHECK(Rows(Must(ListTenants(reader)), {"tenant", "cluster", "quota", "running"})
@@ -148,11 +150,11 @@ TEST_CASE("usage in a window is exact") {
   UsageQuery query;
   // Of the last 24 hours gold held 4 cores in the first 18.
   CHECK(Rows(Must(ListUsage(reader, query)), columns) ==
-        "gold|cpu|72.000|3|0|259200000000\n"
-        "gold|memory|36.000Gi|1536Mi|0|139156940390400000\n"
-        "gold|pods|36.000|1|0|129600000\n"
-        "silver|cpu|12.000|500m|500m|43200000000\n"
-        "silver|pods|24.000|1|1|86400000");
+        "gold|cpu|72.000|3.000|0|259200000000\n"
+        "gold|memory|36.000Gi|1.500Gi|0|139156940390400000\n"
+        "gold|pods|36.000|1.500|0|129600000\n"
+        "silver|cpu|12.000|0.500|500m|43200000000\n"
+        "silver|pods|24.000|1.000|1|86400000");
   query.window = hours(6);
   query.by = "tenant";
   CHECK(Rows(Must(ListUsage(reader, query)), {"tenant", "resource", "hours"}) ==
