@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,10 +17,9 @@
 #include "controller/cli/plan_contract.h"
 #include "controller/cli/plan_result.h"
 #include "controller/cli/render_files.h"
+#include "controller/run/cycle.h"
 #include "federation/codec.h"
-#include "federation/planner.h"
 #include "federation/relist.h"
-#include "storage/ledger.h"
 
 namespace caldera {
 namespace {
@@ -157,37 +157,31 @@ class PlanRun {
     return issues;
   }
 
-  // Observe, decide, record: with a ledger its last State is what was there before.
+  // One cycle; with a ledger it goes on from the last State that was recorded.
   Status Decide() {
     std::optional<Ledger> ledger;
+    Cycle cycle;
     if (!options_.ledger.empty()) {
       CALDERA_TRY(ledger, Ledger::Open(options_.ledger));
-      CALDERA_TRY(before_, ledger->Load());
-      CALDERA_TRY(first_intent_, ledger->NextIntent());
+      CALDERA_TRY(cycle, Cycle::Start(*ledger));
     }
-    std::vector<Change> changes = Relist(before_, result_.now, manifests_.changes);
+    cycle.Observe(Relist(cycle.state(), result_.now, manifests_.changes));
     manifests_.changes = {};
-    for (const Change& change : changes) {
-      before_.Apply(change);
+    result_.now = cycle.state().now();
+    if (!options_.explain.empty()) {
+      before_ = cycle.state();
     }
-    result_.now = before_.now();
     watch_.Lap("state");
-    result_.plan = MakePlan(before_);
-    result_.digest = CycleDigest("", changes, result_.plan);
-    watch_.Lap("plan");
-    State after = before_;
-    for (const Change& change : EffectOf(result_.plan, first_intent_)) {
-      after.Apply(change);
-    }
-    result_.report = MakeReport(after);
-    result_.pending = ExplainPending(after);
-    watch_.Lap("explain");
-    if (ledger.has_value()) {
-      CALDERA_CHECK(ledger->Append(changes, result_.plan, after, result_.pending));
-      result_.digest = ledger->LastDigest();  // Chained to the cycles before.
-      watch_.Lap("record");
-    }
+    CALDERA_TRY(CycleOutcome outcome, cycle.Decide());
+    watch_.Lap("decide");
+    result_.digest =
+        ledger.has_value() ? ledger->LastDigest() : CycleDigest("", outcome.observed, outcome.plan);
+    result_.plan = std::move(outcome.plan);
+    result_.pending = std::move(outcome.pending);
+    result_.report = MakeReport(cycle.state());
+    first_intent_ = outcome.first_intent;
     DropPlacedFromRunning();
+    watch_.Lap("report");
     return {};
   }
 
@@ -207,7 +201,9 @@ class PlanRun {
     CALDERA_TRY(const std::vector<JobKey> keys,
                 ExplainedJobs(options_.explain, before_, result_.pending));
     for (const JobKey& key : keys) {
-      result_.would_fit_if.try_emplace(key, WouldFitIf(before_, key));
+      const bool waits =
+          std::ranges::find(result_.pending, key, &PendingJob::job) != result_.pending.end();
+      result_.would_fit_if.try_emplace(key, waits ? WouldFitIf(before_, key) : std::vector<Edit>{});
     }
     watch_.Lap("wouldFitIf");
     return {};
@@ -242,7 +238,7 @@ class PlanRun {
   const PlanOptions& options_;
   PlanResult result_;
   Manifests manifests_;
-  State before_;
+  State before_;  ///< That was planned; kept for --explain only.
   int64_t first_intent_ = 1;
   Stopwatch watch_;
 };

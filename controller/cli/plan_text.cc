@@ -277,13 +277,36 @@ class PlanPrinter {
     }
   }
 
+  // In the order of ranks; then those that do not wait.
   void Explained() {
+    std::map<JobKey, std::vector<Edit>> asked = result_.would_fit_if;
     for (const PendingJob& job : result_.pending) {
-      const auto edits = result_.would_fit_if.find(job.job);
-      if (edits != result_.would_fit_if.end()) {
+      const auto edits = asked.find(job.job);
+      if (edits != asked.end()) {
         Explain(job, edits->second);
+        asked.erase(edits);
       }
     }
+    for (const auto& [job, edits] : asked) {
+      ExplainSettled(job);
+    }
+  }
+
+  void ExplainSettled(const JobKey& job) {
+    Heading(Harmless(job.ToString()) + " DOES NOT WAIT", "");
+    for (const Action& action : result_.plan.actions) {
+      if (action.job == job) {
+        out_ += "  Placed on " + ClustersOf(action.shards) + ": " + Harmless(action.reason) + "\n";
+        return;
+      }
+    }
+    for (const RunningReport& running : result_.report.running) {
+      if (running.job == job) {
+        out_ += "  It runs on " + ClustersOf(running.shards) + ", placed before this plan.\n";
+        return;
+      }
+    }
+    out_ += "  It is finished and holds nothing.\n";
   }
 
   void Explain(const PendingJob& job, const std::vector<Edit>& edits) {

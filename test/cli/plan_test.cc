@@ -63,6 +63,19 @@ TEST_CASE("each waiting job of the quickstart waits for its own reason") {
   CHECK(TextAt(detect.Find("wouldFitIf")->AsList()[0], {"object"}) == "Queue/training");
 }
 
+TEST_CASE("a job can be asked for by its name, and one that does not wait says so") {
+  const std::vector<std::string> plan{"plan", "-f", "examples/quickstart",
+                                      "--at", kAt,  "--explain"};
+  const auto explain = [&plan](const std::string& job) {
+    std::vector<std::string> arguments = plan;
+    arguments.push_back(job);
+    return RunCaldera(arguments).out;
+  };
+  CHECK(Has(explain("detect"), "WHY vision/detect WAITS"));
+  CHECK(Has(explain("vision/resnet"), "Placed on dublin"));
+  CHECK(Has(explain("hpc/weather"), "It runs on dublin"));
+}
+
 TEST_CASE("the contract has every member, in order, also when there is nothing to say") {
   const Value plan = PlanOf(ClusterYaml("east", 8));
   std::vector<std::string> keys;
