@@ -422,8 +422,11 @@ Status JobFold::PutVerdict(const PendingJob& job, Time now, ClusterRows& rows) {
   const bool had_one = !find.TextView(1).empty();
   const bool same_verdict = find.TextView(1) == verdict;
   const bool same_text = find.TextView(2) == job.message && find.TextView(3) == figures;
-  const std::optional<int64_t> old_clusters =
-      find.IsNull(4) ? std::nullopt : std::optional(find.Integer(4));
+  // Set in two steps: g++ 12 takes a conditional one for uninitialized at -O2.
+  std::optional<int64_t> old_clusters;
+  if (!find.IsNull(4)) {
+    old_clusters.emplace(find.Integer(4));
+  }
   find.Reset();
   CALDERA_TRY(const std::optional<int64_t> clusters, PutClusters(job.clusters, rows));
   if (same_verdict && same_text && clusters == old_clusters) {
