@@ -23,7 +23,7 @@ std::optional<bool> Flag(const Field& field) {
   if (text == "true" || text == "false") {
     return text == "true";
   }
-  field.Refuse("must be \"true\" or \"false\"");
+  field.Refuse(R"(must be "true" or "false")");
   return std::nullopt;
 }
 
@@ -243,7 +243,7 @@ void TakeVolcanoPreemptable(const Field& annotations, const ObjectMeta& meta, Jo
     job.preemptible = text == "true";
     field.Warn(std::string(kNotYet));
   } else {
-    field.Warn("is neither \"true\" nor \"false\": it has no effect");
+    field.Warn(R"(is neither "true" nor "false": it has no effect)");
   }
 }
 

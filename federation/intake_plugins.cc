@@ -1,6 +1,7 @@
 #include "federation/intake_plugins.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <vector>
@@ -76,9 +77,9 @@ const Plugin* FindPlugin(std::string_view name) {
 }
 
 bool IsGoBool(std::string_view text) {
-  constexpr std::string_view kWords[] = {"1",    "0",    "t",    "f",     "T",     "F",
-                                         "true", "TRUE", "True", "false", "FALSE", "False"};
-  return std::find(std::begin(kWords), std::end(kWords), text) != std::end(kWords);
+  constexpr std::array<std::string_view, 12> kWords = {
+      "1", "0", "t", "f", "T", "F", "true", "TRUE", "True", "false", "FALSE", "False"};
+  return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
 }
 
 // As Go's ParseInt with base 0: an optional sign, 0x, 0o, 0b or 0 for other bases, `_` between
@@ -90,10 +91,10 @@ bool IsGoNumber(std::string_view text) {
   }
   int base = 10;
   if (text.size() > 1 && text.front() == '0') {
-    constexpr std::pair<std::string_view, int> kPrefixes[] = {
-        {"0x", 16}, {"0X", 16}, {"0o", 8}, {"0O", 8}, {"0b", 2}, {"0B", 2}, {"0", 8}};
+    constexpr std::array<std::pair<std::string_view, int>, 7> kPrefixes = {
+        {{"0x", 16}, {"0X", 16}, {"0o", 8}, {"0O", 8}, {"0b", 2}, {"0B", 2}, {"0", 8}}};
     const auto* const prefix =
-        std::find_if(std::begin(kPrefixes), std::end(kPrefixes),
+        std::find_if(kPrefixes.begin(), kPrefixes.end(),
                      [&](const auto& known) { return text.starts_with(known.first); });
     base = prefix->second;
     text.remove_prefix(prefix->first.size());
@@ -164,7 +165,7 @@ class FlagReader {
     return true;
   }
 
-  bool Stop(const Field& field, const std::string& why) const {
+  [[nodiscard]] bool Stop(const Field& field, const std::string& why) const {
     std::string flags;
     for (const Flag& flag : plugin_.flags) {
       flags += (flags.empty() ? "" : ", ") + ("--" + std::string(flag.name));

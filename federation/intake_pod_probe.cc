@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "federation/intake_pod.h"
@@ -70,13 +71,13 @@ void CheckHandler(const Field& handler, std::initializer_list<std::string_view> 
 }
 
 bool IsSignal(std::string_view name) {
-  constexpr std::string_view kSignals[] = {
+  constexpr std::array<std::string_view, 36> kSignals = {
       "SIGABRT", "SIGALRM", "SIGBUS",   "SIGCHLD",   "SIGCLD",  "SIGCONT", "SIGFPE",    "SIGHUP",
       "SIGILL",  "SIGINT",  "SIGIO",    "SIGIOT",    "SIGKILL", "SIGPIPE", "SIGPOLL",   "SIGPROF",
       "SIGPWR",  "SIGQUIT", "SIGSEGV",  "SIGSTKFLT", "SIGSTOP", "SIGSYS",  "SIGTERM",   "SIGTRAP",
       "SIGTSTP", "SIGTTIN", "SIGTTOU",  "SIGURG",    "SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGWINCH",
       "SIGXCPU", "SIGXFSZ", "SIGRTMIN", "SIGRTMAX"};
-  if (std::find(std::begin(kSignals), std::end(kSignals), name) != std::end(kSignals)) {
+  if (std::find(kSignals.begin(), kSignals.end(), name) != kSignals.end()) {
     return true;
   }
   // SIGRTMIN+1 to +15, SIGRTMAX-1 to -14.

@@ -1,6 +1,7 @@
 #include "federation/schema.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "federation/assert.h"
@@ -128,13 +129,17 @@ void Constrain(SchemaNode& node, std::string_view text) {
 // The kind of a type that is one word; kStruct for the name of a struct.
 SchemaNode::Kind KindOf(std::string_view word) {
   using Kind = SchemaNode::Kind;
-  constexpr std::pair<std::string_view, Kind> kWords[] = {
-      {"string", Kind::kString},     {"bool", Kind::kBool},
-      {"int", Kind::kInteger},       {"int32", Kind::kInteger},
-      {"int64", Kind::kInteger},     {"quantity", Kind::kQuantity},
-      {"any", Kind::kAny},           {"int-or-string", Kind::kIntOrString},
+  constexpr std::array<std::pair<std::string_view, Kind>, 9> kWords = {{
+      {"string", Kind::kString},
+      {"bool", Kind::kBool},
+      {"int", Kind::kInteger},
+      {"int32", Kind::kInteger},
+      {"int64", Kind::kInteger},
+      {"quantity", Kind::kQuantity},
+      {"any", Kind::kAny},
+      {"int-or-string", Kind::kIntOrString},
       {"duration", Kind::kDuration},
-  };
+  }};
   for (const auto& [name, kind] : kWords) {
     if (name == word) {
       return kind;
