@@ -108,6 +108,7 @@ class Filling {
       return;
     }
     std::vector<Int128> weights;
+    weights.reserve(open_.size());
     for (const size_t i : open_) {
       weights.push_back(Weight(i));
     }
@@ -133,6 +134,7 @@ std::vector<int64_t> ScaleDown(int64_t total, const std::vector<int64_t>& guaran
   }
   // Only the ratio counts, and a product of two int64 fits.
   std::vector<int64_t> scaled;
+  scaled.reserve(guarantees.size());
   for (const EntitlementShare& share :
        Proportion(total, std::vector<Int128>(guarantees.begin(), guarantees.end()))) {
     scaled.push_back(share.deserved);
@@ -149,15 +151,17 @@ std::vector<EntitlementShare> Entitle(int64_t total,
     floors += child.guarantee;
     ceilings += std::max(child.guarantee, child.cap);
   }
-  std::vector<EntitlementShare> shares;
   if (floors > total) {
     std::vector<Int128> guarantees;
+    guarantees.reserve(children.size());
     for (const EntitlementInput& child : children) {
       guarantees.push_back(child.guarantee);
     }
     return Proportion(total, guarantees);
   }
   if (ceilings <= total) {
+    std::vector<EntitlementShare> shares;
+    shares.reserve(children.size());
     for (const EntitlementInput& child : children) {
       const int64_t ceiling = std::max(child.guarantee, child.cap);
       shares.push_back({ceiling, ceiling});

@@ -232,6 +232,7 @@ int64_t LimitCheck::GuaranteeOf(QueueIndex queue, ResourceIndex r) const {
 void LimitCheck::CapGuarantees(QueueIndex queue, ResourceIndex r, int64_t room,
                                std::vector<int64_t>& guarantees) const {
   std::vector<int64_t> wanted;
+  wanted.reserve(children_[queue].size());
   for (const QueueIndex child : children_[queue]) {
     wanted.push_back(GuaranteeOf(child, r));
   }

@@ -34,17 +34,16 @@ Limits::Limits(const State& state, const QueueTree& tree, const std::vector<Tena
   for (const QueueShare& share : shares) {
     charged_.push_back(share.charged);
   }
-  const auto& order = tree.TopDown();
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    Hold& hold = holds_[*it];
-    hold.used = shares[*it].held;
+  for (const QueueIndex i : tree.BottomUp()) {
+    Hold& hold = holds_[i];
+    hold.used = shares[i].held;
     hold.parts = hold.used;
-    for (const QueueIndex child : tree.node(*it).children) {
+    for (const QueueIndex child : tree.node(i).children) {
       hold.parts.Subtract(holds_[child].used);
       hold.parts.Add(holds_[child].hold);
     }
     for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
-      hold.hold.Set(r, std::max(hold.parts[r], shares[*it].guarantee[r]));
+      hold.hold.Set(r, std::max(hold.parts[r], shares[i].guarantee[r]));
     }
   }
 }

@@ -214,6 +214,7 @@ int64_t NodePool::PackSome(const Task& task) {
 
 std::vector<NodePool::Task> GangOf(const Shape& shape, const ShapeFacts& facts) {
   std::vector<NodePool::Task> gang;
+  gang.reserve(shape.tasks.size());
   for (size_t t = 0; t < shape.tasks.size(); ++t) {
     gang.push_back({&shape.tasks[t].nodes, facts.requests[t], shape.tasks[t].replicas});
   }

@@ -23,11 +23,10 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
     }
   }
   Enter(entrants);
-  const auto& order = tree.TopDown();
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    Judge(*it);
-    if (const QueueIndex parent = tree.node(*it).parent; parent != kNoIndex) {
-      Replay(parent, *it);
+  for (const QueueIndex i : tree.BottomUp()) {
+    Judge(i);
+    if (const QueueIndex parent = tree.node(i).parent; parent != kNoIndex) {
+      Replay(parent, i);
     }
   }
 }

@@ -58,6 +58,7 @@ void QueueTree::Order() {
     const auto& children = nodes_[top_down_[k]].children;
     top_down_.insert(top_down_.end(), children.begin(), children.end());
   }
+  bottom_up_.assign(top_down_.rbegin(), top_down_.rend());
 }
 
 void QueueTree::Judge(const State& state) {

@@ -32,6 +32,8 @@ class QueueTree {
   [[nodiscard]] QueueIndex root() const { return root_; }
   /// Parents before their children, siblings by name.
   [[nodiscard]] const std::vector<QueueIndex>& TopDown() const { return top_down_; }
+  /// The same, children before their parents.
+  [[nodiscard]] const std::vector<QueueIndex>& BottomUp() const { return bottom_up_; }
 
   /// kNone where jobs of this queue may be taken: it exists, it and its ancestors are Open, and it
   /// is a leaf. Else the first of QueueMissing, QueueClosed, QueueNotLeaf that holds.
@@ -48,6 +50,7 @@ class QueueTree {
 
   std::vector<QueueNode> nodes_;
   std::vector<QueueIndex> top_down_;
+  std::vector<QueueIndex> bottom_up_;
   std::vector<Verdict> gates_;
   QueueIndex root_ = kNoIndex;
 };

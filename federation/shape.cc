@@ -98,6 +98,7 @@ size_t HashOf(const Shape& shape) {
 ShapeFacts FactsOf(const Shape& shape, ResourceCatalog& resources) {
   ShapeFacts facts;
   ResourceList total;
+  facts.requests.reserve(shape.tasks.size());
   for (const ShapeTask& task : shape.tasks) {
     facts.requests.push_back(ToVector(resources, task.request));
     AddTo(total, Times(task.request, task.replicas));

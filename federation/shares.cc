@@ -31,12 +31,11 @@ void TakeOffLost(const State& state, const std::vector<ClusterView>& clusters,
 }
 
 void AddUp(const QueueTree& tree, std::vector<QueueShare>& shares) {
-  const auto& order = tree.TopDown();
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (const QueueIndex parent = tree.node(*it).parent; parent != kNoIndex) {
-      shares[parent].demand.Add(shares[*it].demand);
-      shares[parent].held.Add(shares[*it].held);
-      shares[parent].charged.Add(shares[*it].charged);
+  for (const QueueIndex i : tree.BottomUp()) {
+    if (const QueueIndex parent = tree.node(i).parent; parent != kNoIndex) {
+      shares[parent].demand.Add(shares[i].demand);
+      shares[parent].held.Add(shares[i].held);
+      shares[parent].charged.Add(shares[i].charged);
     }
   }
 }
@@ -81,15 +80,14 @@ class Descent {
   };
 
   void Gather() {
-    const auto& order = tree_.TopDown();
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-      const QueueNode& queue = tree_.node(*it);
-      Node& node = nodes_[*it];
+    for (const QueueIndex i : tree_.BottomUp()) {
+      const QueueNode& queue = tree_.node(i);
+      Node& node = nodes_[i];
       const int64_t capability = queue.capability[r_];
-      const int64_t demand = SaturatingAdd(terms_.demand[*it][r_], node.wanted_below);
+      const int64_t demand = SaturatingAdd(terms_.demand[i][r_], node.wanted_below);
       node.guarantee =
-          std::min(std::max(terms_.guarantee[*it][r_], node.guaranteed_below), capability);
-      node.want = std::min({demand, capability, terms_.deserved[*it][r_]});
+          std::min(std::max(terms_.guarantee[i][r_], node.guaranteed_below), capability);
+      node.want = std::min({demand, capability, terms_.deserved[i][r_]});
       if (queue.parent != kNoIndex) {
         Node& parent = nodes_[queue.parent];
         parent.guaranteed_below = SaturatingAdd(parent.guaranteed_below, node.guarantee);
@@ -106,11 +104,13 @@ class Descent {
       return;
     }
     std::vector<int64_t> guarantees;
+    guarantees.reserve(children.size());
     for (const QueueIndex child : children) {
       guarantees.push_back(nodes_[child].guarantee);
     }
     guarantees = ScaleDown(guaranteed, guarantees);
     std::vector<EntitlementInput> inputs;
+    inputs.reserve(children.size());
     for (size_t c = 0; c < children.size(); ++c) {
       const QueueNode& child = tree_.node(children[c]);
       const int64_t weight = child.attached ? child.object().weight : 1;

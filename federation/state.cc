@@ -60,6 +60,7 @@ void State::On(const ClockSet& change) {
 void State::On(const SettingsSet& change) {
   settings_ = change.settings;
   std::vector<JobIndex> charged;
+  charged.reserve(on_top_.size());
   for (const auto& [job, amounts] : on_top_) {
     charged.push_back(job);
   }

@@ -82,16 +82,16 @@ TEST_CASE("capacity: the total leaves out foreign use and lost clusters") {
 TEST_CASE("capacity: late summaries book nothing twice - case c20") {
   Fed fed;
   fed.AddQueue("q", [](Queue& q) { q.capability = Amounts("cpu=100"); });
-  const char* kAll = "cpu=2 memory=2Gi pods=110";
-  fed.AddCluster("m1", kAll).AddCluster("m2", kAll);
+  const char* all = "cpu=2 memory=2Gi pods=110";
+  fed.AddCluster("m1", all).AddCluster("m2", all);
   for (int i = 0; i < 20; ++i) {
     fed.AddJob("n/n-" + std::to_string(i), "q", 1, "cpu=1 memory=1Gi");
   }
   CHECK(fed.Go().actions.size() == 4);
   CHECK(fed.Go().actions.empty());
   fed.Do(ClockSet{fed.state.now() + Millis(30'000)});
-  fed.AddCluster("m1", kAll, [](Cluster& c) { c.allocated = Amounts("cpu=2 memory=2Gi"); });
-  fed.AddCluster("m2", kAll, [](Cluster& c) {
+  fed.AddCluster("m1", all, [](Cluster& c) { c.allocated = Amounts("cpu=2 memory=2Gi"); });
+  fed.AddCluster("m2", all, [](Cluster& c) {
     c.allocated = Amounts("cpu=1 memory=1Gi");
     c.allocating = Amounts("cpu=1 memory=1Gi");
   });

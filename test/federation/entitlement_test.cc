@@ -133,7 +133,7 @@ TEST_CASE("entitlement: against a search for the level and on random siblings") 
       }
     }
     for (size_t i = 0; i < children.size(); ++i) {
-      const int64_t filled = static_cast<int64_t>(low * children[i].weight / kMany);
+      const auto filled = static_cast<int64_t>(low * children[i].weight / kMany);
       const int64_t expected = std::max(children[i].guarantee, std::min(children[i].cap, filled));
       CHECK(std::abs(deserved[i] - expected) <= static_cast<int64_t>(children.size()));
       CHECK(deserved[i] >= children[i].guarantee);

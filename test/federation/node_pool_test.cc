@@ -17,7 +17,7 @@ using testing::Placements;
 const NodeConstraint kAnyNode;
 
 NodePool PoolOf(const Fed& fed, const std::string& cluster) {
-  return NodePool(fed.state, fed.state.cluster(fed.state.clusters().find(cluster)->second));
+  return {fed.state, fed.state.cluster(fed.state.clusters().find(cluster)->second)};
 }
 
 NodePool::Task Pods(Fed& fed, int64_t replicas, std::string_view request) {
@@ -118,11 +118,11 @@ TEST_CASE("nodes: slots are counted node by node and not by sums") {
   // The vector of reference volcano 5.2: 1 2 0 1 2 2 0 1 pods of 4 gpu and 16 memory.
   Fed fed;
   fed.AddCluster("c", "");
-  const char* kNodes[] = {"gpu/g=6 memory=64", "gpu/g=8 memory=64", "gpu/g=3 memory=64",
-                          "gpu/g=8 memory=20", "gpu/g=8 memory=64", "gpu/g=8 memory=64",
-                          "gpu/g=0 memory=64", "gpu/g=5 memory=64"};
-  for (size_t i = 0; i < std::size(kNodes); ++i) {
-    fed.AddNode("c", "n" + std::to_string(i + 1), kNodes[i]);
+  const std::vector<std::string> nodes = {
+      "gpu/g=6 memory=64", "gpu/g=8 memory=64", "gpu/g=3 memory=64", "gpu/g=8 memory=20",
+      "gpu/g=8 memory=64", "gpu/g=8 memory=64", "gpu/g=0 memory=64", "gpu/g=5 memory=64"};
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    fed.AddNode("c", "n" + std::to_string(i + 1), nodes[i]);
   }
   const NodePool::Task task = Pods(fed, 100, "gpu/g=4 memory=16");
   NodePool pool = PoolOf(fed, "c");
