@@ -155,14 +155,6 @@ std::string TakeUid(const Field& field) {
   return uid.value_or("");
 }
 
-// Upper-case letters are fine in the domain of an annotation's key, unlike in a label's.
-bool IsAnnotationKey(std::string key) {
-  std::transform(key.begin(), key.end(), key.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return IsQualifiedName(key);
-}
-
 Labels TakeAnnotations(const Field& map) {
   constexpr size_t kBytesMax = size_t{256} * 1024;
   Labels annotations;

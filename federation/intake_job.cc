@@ -110,6 +110,7 @@ void TakeJob(Taking& taking) {
   WarnUnknown(taking.root, {"apiVersion", "kind", "metadata", "spec", "status"});
   CheckMetadata(taking);
   CheckJobName(taking);
+  taking.root["status"].IsMapOrAbsent();
   Job job;
   job.key = {taking.meta.ns, taking.meta.name};
   job.uid = taking.meta.uid;

@@ -15,11 +15,7 @@ constexpr size_t kAnnotationBytesMax = size_t{256} * 1024;
 void CheckAnnotations(const Field& annotations) {
   size_t bytes = 0;
   for (const auto& [key, value] : MembersOf(annotations)) {
-    std::string lower = key;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    if (!IsQualifiedName(lower)) {
+    if (!IsAnnotationKey(key)) {
       value.Refuse("is no annotation key: it takes " + std::string(kQualifiedNameRule));
     }
     bytes += key.size() + TextOf(value).size();
@@ -120,27 +116,6 @@ void CheckHostPorts(const Field& spec) {
   }
 }
 
-void CheckOs(const Field& spec) {
-  const Field os = spec["os"];
-  if (!IsMap(os)) {
-    return;
-  }
-  CheckChoice(os["name"], {"linux", "windows"}, true);
-  if (TextOf(os["name"]) == "linux") {
-    if (spec["securityContext"]["windowsOptions"].Present()) {
-      spec["securityContext"]["windowsOptions"].Refuse("must not be set for a pod with os linux");
-    }
-    for (const char* const list : {"containers", "initContainers"}) {
-      for (const Field& container : ItemsOf(spec[list])) {
-        const Field options = container["securityContext"]["windowsOptions"];
-        if (options.Present()) {
-          options.Refuse("must not be set for a pod with os linux");
-        }
-      }
-    }
-  }
-}
-
 // With a user namespace of its own a pod shares none of the host's.
 void CheckHostUsers(const Field& spec) {
   if (!spec["hostUsers"].Present() || FlagOf(spec["hostUsers"])) {
@@ -165,29 +140,6 @@ void CheckHostUsers(const Field& spec) {
         container["volumeDevices"].Refuse("must not be set where hostUsers is false");
       }
     }
-  }
-}
-
-// Containers that run as processes of a Windows host: all or none, and on the host's network.
-void CheckHostProcess(const Field& spec) {
-  const Field of_pod = spec["securityContext"]["windowsOptions"]["hostProcess"];
-  size_t containers = 0;
-  size_t host_processes = 0;
-  for (const char* const list : {"containers", "initContainers"}) {
-    for (const Field& container : ItemsOf(spec[list])) {
-      const Field own = container["securityContext"]["windowsOptions"]["hostProcess"];
-      ++containers;
-      host_processes += FlagOf(own.Present() ? own : of_pod) ? 1U : 0U;
-      if (own.Present() && of_pod.Present() && FlagOf(own) != FlagOf(of_pod)) {
-        own.Refuse("must be what the pod has");
-      }
-    }
-  }
-  if (host_processes > 0 && host_processes != containers) {
-    spec["containers"].Refuse("must all be host processes where one is");
-  }
-  if (host_processes > 0 && !FlagOf(spec["hostNetwork"])) {
-    spec["hostNetwork"].Refuse("must be true for host processes");
   }
 }
 
@@ -224,7 +176,6 @@ void CheckPodSpec(const Field& spec) {
   CheckDns(spec);
   CheckGates(spec);
   CheckHostUsers(spec);
-  CheckHostProcess(spec);
   CheckNames(spec);
   CheckOverhead(spec["overhead"]);
   CheckOs(spec);

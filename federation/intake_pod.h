@@ -29,6 +29,8 @@ struct PodParts {
 };
 
 void CheckPodVolumes(const Field& volumes, PodParts& parts);
+/// The kinds of volumes of storage systems, of one entry of spec.volumes.
+void CheckDisks(const Field& volume);
 void CheckContainers(const Field& pod_spec, const PodParts& parts);
 void CheckContainerResources(const Field& resources, const PodParts& parts);
 void CheckPodResources(const Field& pod_spec, const PodParts& parts);
@@ -47,6 +49,8 @@ void CheckAffinity(const Field& affinity);
 void CheckTolerations(const Field& tolerations);
 void CheckSpread(const Field& constraints);
 void CheckDns(const Field& pod_spec);
+/// What the operating system of the pod rules out, and Windows host processes.
+void CheckOs(const Field& pod_spec);
 /// A label selector of the API: keys, operators, values.
 void CheckLabelSelector(const Field& selector);
 void CheckLabels(const Field& labels);

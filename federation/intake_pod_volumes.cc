@@ -144,49 +144,8 @@ void CheckClaimTemplate(const Field& claim) {
   }
 }
 
-// Text that a kind of volume must have. The names are those of the API.
-struct Needs {
-  std::string_view kind;
-  std::vector<std::string_view> texts;
-};
-
-void CheckGivenTexts(const Field& volume) {
-  static const std::vector<Needs> kNeeds = {
-      {"awsElasticBlockStore", {"volumeID"}},
-      {"azureDisk", {"diskName", "diskURI"}},
-      {"azureFile", {"secretName", "shareName"}},
-      {"cinder", {"volumeID"}},
-      {"configMap", {"name"}},
-      {"csi", {"driver"}},
-      {"flexVolume", {"driver"}},
-      {"gcePersistentDisk", {"pdName"}},
-      {"gitRepo", {"repository"}},
-      {"glusterfs", {"endpoints", "path"}},
-      {"hostPath", {"path"}},
-      {"iscsi", {"targetPortal", "iqn"}},
-      {"nfs", {"server", "path"}},
-      {"persistentVolumeClaim", {"claimName"}},
-      {"photonPersistentDisk", {"pdID"}},
-      {"portworxVolume", {"volumeID"}},
-      {"quobyte", {"registry", "volume"}},
-      {"rbd", {"image"}},
-      {"scaleIO", {"gateway", "system", "volumeName"}},
-      {"secret", {"secretName"}},
-      {"storageos", {"volumeName"}},
-      {"vsphereVolume", {"volumePath"}},
-  };
-  for (const Needs& needs : kNeeds) {
-    if (!IsMap(volume[needs.kind])) {
-      continue;
-    }
-    for (const std::string_view text : needs.texts) {
-      CheckGiven(volume[needs.kind][text], "it must not be empty");
-    }
-  }
-}
-
 void CheckSources(const Field& volume) {
-  CheckGivenTexts(volume);
+  CheckDisks(volume);
   for (const char* const kind : {"secret", "configMap"}) {
     CheckMode(volume[kind]["defaultMode"]);
     CheckItems(volume[kind]["items"], nullptr);
@@ -203,20 +162,6 @@ void CheckSources(const Field& volume) {
   CheckNoBacksteps(volume["hostPath"]["path"]);
   CheckChoice(volume["hostPath"]["type"], {"DirectoryOrCreate", "Directory", "FileOrCreate", "File",
                                            "Socket", "CharDevice", "BlockDevice"});
-  const Field nfs_path = volume["nfs"]["path"];
-  if (!TextOf(nfs_path).empty() && !TextOf(nfs_path).starts_with('/')) {
-    nfs_path.Refuse("must be an absolute path");
-  }
-  CheckDescendingPath(volume["gitRepo"]["directory"]);
-  CheckRange(volume["gcePersistentDisk"]["partition"], 0, 255);
-  CheckRange(volume["awsElasticBlockStore"]["partition"], 0, 255);
-  CheckRange(volume["iscsi"]["lun"], 0, 255);
-  for (const char* const kind : {"cephfs", "rbd"}) {
-    if (IsMap(volume[kind]) && ItemsOf(volume[kind]["monitors"]).empty() &&
-        volume[kind]["monitors"].Present()) {
-      volume[kind]["monitors"].Refuse("must have at least one monitor");
-    }
-  }
   CheckChoice(volume["image"]["pullPolicy"], {"Always", "IfNotPresent", "Never"});
   const Field ephemeral = volume["ephemeral"];
   if (IsMap(ephemeral)) {

@@ -1,6 +1,7 @@
 #include "federation/names.h"
 
 #include <algorithm>
+#include <string>
 
 namespace caldera {
 namespace {
@@ -54,6 +55,14 @@ bool IsQualifiedName(std::string_view text) {
     return IsNamePart(text);
   }
   return IsDnsSubdomain(text.substr(0, slash)) && IsNamePart(text.substr(slash + 1));
+}
+
+bool IsAnnotationKey(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return IsQualifiedName(lower);
 }
 
 bool IsLabelValue(std::string_view text) { return text.empty() || IsNamePart(text); }

@@ -11,9 +11,11 @@ bool IsDnsLabel(std::string_view text);
 bool IsDns1035Label(std::string_view text);
 /// DnsLabel characters in parts joined by `.` (a part may pass 63), at most 253 in all.
 bool IsDnsSubdomain(std::string_view text);
-/// A label or annotation key: an optional DNS subdomain and `/`, then at most 63 letters, digits,
+/// A label key or a finalizer: an optional DNS subdomain and `/`, then at most 63 letters, digits,
 /// `-`, `_`, `.`, first and last alphanumeric.
 bool IsQualifiedName(std::string_view text);
+/// A qualified name whose DNS subdomain may have upper-case letters.
+bool IsAnnotationKey(std::string_view text);
 /// Empty, or what may follow the `/` of a qualified name.
 bool IsLabelValue(std::string_view text);
 

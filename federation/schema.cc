@@ -202,7 +202,8 @@ void Schema::ParseStruct(std::string_view line) {
     member.name = name;
     for (const auto& [word, flag] : {std::pair{" rewritten", &SchemaMember::rewritten},
                                      std::pair{" rewritten-always", &SchemaMember::always},
-                                     std::pair{" omitted", &SchemaMember::omitted}}) {
+                                     std::pair{" omitted", &SchemaMember::omitted},
+                                     std::pair{" nulled", &SchemaMember::nulled}}) {
       if (text.ends_with(word)) {
         text.remove_suffix(std::string_view(word).size());
         member.*flag = true;
@@ -215,7 +216,8 @@ void Schema::ParseStruct(std::string_view line) {
   SchemaStruct& structure = structs_[index];
   structure.members = std::move(members);
   for (size_t i = 0; i < structure.members.size(); ++i) {
-    if (structure.members[i].required || nodes_[structure.members[i].node].fallback) {
+    const SchemaMember& member = structure.members[i];
+    if (member.required || member.nulled || nodes_[member.node].fallback) {
       structure.implied.push_back(i);
     }
   }

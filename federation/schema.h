@@ -8,7 +8,7 @@
 //   TYPE        Name  [TYPE]  {TYPE}  string  bool  int  int32  int64  quantity  int-or-string
 //               duration  any
 //   CONSTRAINT  min=N  len>=N  len<=N  items>=N  re=label|subdomain|no-colon  enum=a|b  keys=a,b
-//               set  default=TEXT  rewritten  rewritten-always  omitted
+//               set  default=TEXT  rewritten  rewritten-always  omitted  nulled
 #pragma once
 
 #include <cstdint>
@@ -60,13 +60,15 @@ struct SchemaMember {
   bool always = false;
   /// Required, but left out by Go where it is empty: rewriting makes no zero value of it.
   bool omitted = false;
+  /// A list that is not required, but that Go writes as null where it is absent: refused then.
+  bool nulled = false;
   size_t node = 0;
 };
 
 struct SchemaStruct {
   std::string name;
   std::vector<SchemaMember> members;  ///< By name.
-  std::vector<size_t> implied;        ///< The members that are required or have a default.
+  std::vector<size_t> implied;        ///< Members that may come into being by themselves.
 
   [[nodiscard]] const SchemaMember* Find(std::string_view member) const;
 };

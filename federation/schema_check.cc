@@ -161,7 +161,7 @@ std::optional<Value> Zero(const SchemaNode& node) {
 // string that no rule is about may stay.)
 bool IsOmitted(const SchemaMember& member, const SchemaNode& node, const Value& value) {
   if (node.kind == Kind::kList) {
-    return !member.required && value.IsList() && value.AsList().empty();
+    return !member.required && !member.nulled && value.IsList() && value.AsList().empty();
   }
   const bool ruled = !node.choices.empty() || node.pattern != SchemaNode::Pattern::kNone ||
                      node.fallback.has_value();
@@ -305,7 +305,7 @@ void SchemaCheck::Implied(const SchemaStruct& structure, Value& value, const Ste
   for (const size_t index : structure.implied) {
     const SchemaMember& member = structure.members[index];
     const SchemaNode& node = schema_.Node(member.node);
-    if (value.Find(member.name) != nullptr) {
+    if (value.Find(member.name) != nullptr || (member.nulled && !rewritten_)) {
       continue;
     }
     if (node.fallback.has_value()) {

@@ -144,7 +144,7 @@ ServiceAccountToken: audience string; expirationSeconds int64; path! string
 ProjectedSource: clusterTrustBundle ClusterTrustBundle; configMap ProjectedKeys;
   downwardAPI ProjectedDownward; podCertificate PodCertificate; secret ProjectedKeys;
   serviceAccountToken ServiceAccountToken
-Projected: defaultMode int32; sources [ProjectedSource]
+Projected: defaultMode int32; sources [ProjectedSource] nulled
 Quobyte: group string; readOnly bool; registry! string; tenant string; user string; volume! string
 Rbd: fsType string; image! string; keyring string default=/etc/ceph/keyring; monitors! [string];
   pool string default=rbd; readOnly bool; secretRef LocalRef; user string default=admin
