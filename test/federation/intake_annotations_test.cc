@@ -136,7 +136,7 @@ TEST_CASE("annotations: the placement that Caldera wrote is read back") {
 }
 
 TEST_CASE("annotations: those of later releases are checked and warned about") {
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& entry : std::vector<std::pair<std::string, std::string>>{
            {"split", "never"},
            {"split", "allowed"},
            {"rendezvous", "trainer.example.org:29500"},
@@ -151,12 +151,12 @@ TEST_CASE("annotations: those of later releases are checked and warned about") {
            {"min-runtime", "10m"},
            {"preemptible", "\"false\""},
            {"elastic", "\"true\""}}) {
-    CHECK_MESSAGE(WarnsOnly(name, value), name, " ", value);
+    CHECK_MESSAGE(WarnsOnly(entry.first, entry.second), entry.first, " ", entry.second);
   }
 }
 
 TEST_CASE("annotations: wrong values of later releases are refused all the same") {
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& entry : std::vector<std::pair<std::string, std::string>>{
            {"split", "sometimes"},
            {"split", "\"\""},
            {"rendezvous", "\"a b\""},
@@ -184,7 +184,7 @@ TEST_CASE("annotations: wrong values of later releases are refused all the same"
            {"min-runtime", "\"-5m\""},
            {"preemptible", "maybe"},
            {"elastic", "\"1\""}}) {
-    CHECK_MESSAGE(Refuses(name, value), name, " ", value);
+    CHECK_MESSAGE(Refuses(entry.first, entry.second), entry.first, " ", entry.second);
   }
 }
 

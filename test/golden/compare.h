@@ -107,7 +107,9 @@ inline void Compare(const Value* ours, const Value* theirs, const std::string& p
       }
     }
     for (const std::string& key : keys) {
-      Compare(ours->Find(key), theirs->Find(key), path + "." + key, differences);
+      std::string inner = path;
+      inner.append(".").append(key);
+      Compare(ours->Find(key), theirs->Find(key), inner, differences);
     }
   } else if (ours->IsList() && theirs->IsList() &&
              ours->AsList().size() == theirs->AsList().size()) {
