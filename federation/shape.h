@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -127,7 +127,7 @@ class Pool {
   };
   std::vector<Entry> entries_;
   std::vector<Index> free_;
-  std::unordered_multimap<size_t, Index> by_hash_;
+  std::multimap<size_t, Index> by_hash_;
 };
 
 }  // namespace caldera
