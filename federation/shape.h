@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
-#include <map>
 #include <utility>
 #include <vector>
 

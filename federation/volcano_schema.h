@@ -7,8 +7,9 @@
 
 namespace caldera {
 
-/// Structs `JobSpec`, `PodTemplate`, `HyperJobSpec`, `ObjectMeta` and what they use. A HyperJob's `templateSpec`
-/// has the Job's schema, which is newer than the one that its own definition carries.
+/// Structs `JobSpec`, `PodTemplate`, `HyperJobSpec`, `ObjectMeta` and what they use. A HyperJob's
+/// `templateSpec` has the Job's schema, which is newer than the one that its own definition
+/// carries.
 const Schema& VolcanoSchema();
 
 }  // namespace caldera
