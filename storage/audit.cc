@@ -89,36 +89,32 @@ Status CheckCheckpoints(Database& database, AuditReport& report) {
 }
 
 std::string Name(const BalanceKey& key) {
-  return key.resource + " of queue " + key.queue + ", tenant " + key.tenant + ", cluster " +
-         key.cluster;
+  return "balance: queue " + key.queue + ", tenant " + key.tenant + ", cluster " + key.cluster;
 }
 
 Status CheckBalances(Database& database, AuditReport& report) {
   CALDERA_TRY(Balances::Map expected, Balances::Recompute(database));
-  CALDERA_TRY(Statement rows, database.Prepare("SELECT queue, tenant, cluster, resource, amount "
-                                               "FROM balances"));
+  CALDERA_TRY(Statement rows,
+              database.Prepare("SELECT queue, tenant, cluster, amounts FROM charges"));
   while (true) {
     CALDERA_TRY(const bool row, rows.Step());
     if (!row) {
       break;
     }
-    const BalanceKey key{rows.Text(0), rows.Text(1), rows.Text(2), rows.Text(3)};
+    const BalanceKey key{rows.Text(0), rows.Text(1), rows.Text(2)};
     const auto wanted = expected.find(key);
-    const int64_t amount = wanted == expected.end() ? 0 : Saturate(wanted->second);
-    if (rows.Integer(4) != amount) {
-      report.findings.push_back("balance: " + Name(key) + " is " + std::to_string(rows.Integer(4)) +
-                                ", its shards sum to " + std::to_string(amount));
-    } else if (amount == 0) {
-      report.findings.push_back("balance: " + Name(key) + " is 0 and still has a row");
+    const std::string sum =
+        wanted == expected.end() ? "nothing, and has no row" : AmountsText(wanted->second);
+    if (rows.TextView(3) != sum) {
+      report.findings.push_back(Name(key) + " is " + rows.Text(3) + ", its shards sum to " + sum);
     }
     if (wanted != expected.end()) {
       expected.erase(wanted);
     }
     ++report.balances;
   }
-  for (const auto& [key, amount] : expected) {
-    report.findings.push_back("balance: " + Name(key) + " is missing, its shards sum to " +
-                              ToText(amount));
+  for (const auto& [key, amounts] : expected) {
+    report.findings.push_back(Name(key) + " is missing, its shards sum to " + AmountsText(amounts));
   }
   return {};
 }

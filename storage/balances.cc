@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "storage/json_text.h"
+
 namespace caldera {
 
 int64_t Saturate(Int128 value) {
@@ -27,67 +29,72 @@ std::string ToText(Int128 value) {
   return digits;
 }
 
+std::string AmountsText(const ExactAmounts& amounts) {
+  ResourceList saturated;
+  for (const auto& [resource, amount] : amounts) {
+    saturated.emplace_hint(saturated.end(), resource, Saturate(amount));
+  }
+  return AmountsText(saturated);
+}
+
 Result<Balances::Map> Balances::Recompute(Database& database) {
   CALDERA_TRY(Statement rows,
               database.Prepare("SELECT queue, tenant, cluster, resource, amount FROM usage "
-                               "WHERE until IS NULL"));
+                               "WHERE until IS NULL AND amount <> 0"));
   Map amounts;
   while (true) {
     CALDERA_TRY(const bool row, rows.Step());
     if (!row) {
-      break;
+      return amounts;
     }
-    amounts[{rows.Text(0), rows.Text(1), rows.Text(2), rows.Text(3)}] += rows.Integer(4);
+    amounts[{rows.Text(0), rows.Text(1), rows.Text(2)}][rows.Text(3)] += rows.Integer(4);
   }
-  std::erase_if(amounts, [](const auto& entry) { return entry.second == 0; });
-  return amounts;
 }
 
 Result<Balances> Balances::Open(Database& database) {
   CALDERA_TRY(Map amounts, Recompute(database));
-  CALDERA_TRY(
-      Statement put,
-      database.Prepare("INSERT INTO balances(queue, tenant, cluster, resource, amount) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET amount = ?5"));
+  CALDERA_TRY(Statement put,
+              database.Prepare("INSERT INTO charges(queue, tenant, cluster, amounts) "
+                               "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET amounts = ?4"));
   CALDERA_TRY(Statement remove,
-              database.Prepare("DELETE FROM balances WHERE queue = ?1 AND tenant = ?2 "
-                               "AND cluster = ?3 AND resource = ?4"));
+              database.Prepare("DELETE FROM charges WHERE queue = ?1 AND tenant = ?2 "
+                               "AND cluster = ?3"));
   return Balances(std::move(amounts), std::move(put), std::move(remove));
 }
 
-void Balances::Stage(const std::string& queue, const std::string& tenant,
-                     const std::string& cluster, const ResourceList& requests,
-                     Direction direction) {
+void Balances::Stage(const BalanceKey& key, const ResourceList& requests, Direction direction) {
+  const auto [staged, first] = staged_.try_emplace(key);
+  if (first) {
+    if (const auto now = amounts_.find(key); now != amounts_.end()) {
+      staged->second = now->second;
+    }
+  }
   for (const auto& [resource, amount] : requests) {
-    if (amount != 0) {
-      staged_[{queue, tenant, cluster, resource}] +=
-          direction == Direction::kCharge ? Int128{amount} : -Int128{amount};
+    Int128& balance = staged->second[resource];
+    balance += direction == Direction::kCharge ? Int128{amount} : -Int128{amount};
+    if (balance == 0) {
+      staged->second.erase(resource);
     }
   }
 }
 
 Status Balances::Write() {
-  for (const auto& [key, change] : staged_) {
-    if (change == 0) {
-      continue;
-    }
-    const auto now = amounts_.find(key);
-    const Int128 amount = (now == amounts_.end() ? 0 : now->second) + change;
-    if (amount == 0) {
-      CALDERA_CHECK(remove_.Run(key.queue, key.tenant, key.cluster, key.resource));
+  for (const auto& [key, amounts] : staged_) {
+    if (amounts.empty()) {
+      CALDERA_CHECK(remove_.Run(key.queue, key.tenant, key.cluster));
     } else {
-      CALDERA_CHECK(put_.Run(key.queue, key.tenant, key.cluster, key.resource, Saturate(amount)));
+      CALDERA_CHECK(put_.Run(key.queue, key.tenant, key.cluster, AmountsText(amounts)));
     }
   }
   return {};
 }
 
 void Balances::Keep() {
-  for (const auto& [key, change] : staged_) {
-    Int128& amount = amounts_[key];
-    amount += change;
-    if (amount == 0) {
+  for (auto& [key, amounts] : staged_) {
+    if (amounts.empty()) {
       amounts_.erase(key);
+    } else {
+      amounts_[key] = std::move(amounts);
     }
   }
   staged_.clear();

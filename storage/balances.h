@@ -1,14 +1,13 @@
 // What is charged now, per queue, tenant, cluster and resource: the sum over the open rows of
 // `shards`. Kept in memory in 128 bits, so that a balance returns exactly to 0 whatever amounts
-// came and went; the table holds each saturated to int64, and no row for 0. Changes are staged, and
-// become true only once their transaction was committed.
+// came and went; the table `charges` holds them saturated to int64. Changes are staged, and become
+// true only once their transaction was committed.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
-#include <tuple>
+#include <utility>
 
 #include "federation/resources.h"
 #include "federation/result.h"
@@ -27,21 +26,24 @@ struct BalanceKey {
   std::string queue;
   std::string tenant;
   std::string cluster;
-  std::string resource;
   friend auto operator<=>(const BalanceKey&, const BalanceKey&) = default;
 };
 
+/// By resource; none of them 0.
+using ExactAmounts = std::map<std::string, Int128, std::less<>>;
+/// As a column of `charges`: saturated.
+std::string AmountsText(const ExactAmounts& amounts);
+
 class Balances {
  public:
-  using Map = std::map<BalanceKey, Int128>;
+  using Map = std::map<BalanceKey, ExactAmounts>;
 
   /// What the open rows of `shards` sum to.
   static Result<Map> Recompute(Database& database);
   static Result<Balances> Open(Database& database);
 
   enum class Direction { kCharge, kRelease };
-  void Stage(const std::string& queue, const std::string& tenant, const std::string& cluster,
-             const ResourceList& requests, Direction direction);
+  void Stage(const BalanceKey& key, const ResourceList& requests, Direction direction);
   /// Writes the rows of what was staged, inside the caller's transaction.
   Status Write();
   /// After the commit: what was staged is true. After a rollback: it never was.
@@ -53,7 +55,7 @@ class Balances {
       : amounts_(std::move(amounts)), put_(std::move(put)), remove_(std::move(remove)) {}
 
   Map amounts_;
-  Map staged_;
+  Map staged_;  ///< What the keys that the cycle touched come to.
   Statement put_;
   Statement remove_;
 };

@@ -28,24 +28,30 @@ int64_t PriorityOf(const State& state, const JobEntry& job) {
   return entry.object.has_value() ? entry.object->value : 0;
 }
 
-/// The keys of the jobs that a cycle names; true where the object itself changed.
-std::map<JobKey, bool> KeysOf(const std::vector<Change>& changes, const Plan& plan) {
-  std::map<JobKey, bool> keys;
+/// The jobs that a cycle names; true where the object itself changed.
+std::map<std::pair<JobKey, JobKind>, bool> JobsOf(const std::vector<Change>& changes,
+                                                  const Plan& plan) {
+  std::map<std::pair<JobKey, JobKind>, bool> jobs;
+  // These name a job by its key alone: it may be of either kind.
+  const auto touch = [&jobs](const JobKey& key) {
+    jobs.try_emplace({key, JobKind::kJob}, false);
+    jobs.try_emplace({key, JobKind::kHyperJob}, false);
+  };
   for (const Change& change : changes) {
     if (const auto* upsert = std::get_if<JobUpsert>(&change)) {
-      keys[upsert->job.key] = true;
+      jobs[{upsert->job.key, upsert->job.kind}] = true;
     } else if (const auto* gone = std::get_if<JobDelete>(&change)) {
-      keys.try_emplace(gone->key, false);
+      touch(gone->key);
     } else if (const auto* placed = std::get_if<Placed>(&change)) {
-      keys.try_emplace(placed->key, false);
+      touch(placed->key);
     } else if (const auto* released = std::get_if<Released>(&change)) {
-      keys.try_emplace(released->key, false);
+      touch(released->key);
     }
   }
   for (const Action& action : plan.actions) {
-    keys.try_emplace(action.job, false);
+    jobs.try_emplace({action.job, action.kind}, false);
   }
-  return keys;
+  return jobs;
 }
 
 }  // namespace
@@ -134,7 +140,7 @@ Result<JobFold> JobFold::Open(Database& database) {
   std::unique_ptr<Statements, Deleter> sql(new Statements());
   const std::initializer_list<std::pair<Statement*, const char*>> all = {
       {&sql->find,
-       "SELECT id, uid, state, placed IS NOT NULL FROM jobs "
+       "SELECT id, uid, state, placed IS NOT NULL, verdict <> '' FROM jobs "
        "WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND gone IS NULL"},
       {&sql->find_gone,
        "SELECT id, placed IS NOT NULL FROM jobs "
@@ -197,10 +203,8 @@ Status JobFold::Apply(const Cycle& cycle, const std::vector<Change>& changes, co
                       Balances& balances) {
   balances_ = &balances;
   TouchedJobs touched;
-  for (const auto& [key, upserted] : KeysOf(changes, plan)) {
-    for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
-      CALDERA_CHECK(FoldRow(cycle.after, {key, kind}, upserted, touched));
-    }
+  for (const auto& [key, upserted] : JobsOf(changes, plan)) {
+    CALDERA_CHECK(FoldRow(cycle.after, key, upserted, touched));
   }
   CALDERA_CHECK(PutIntents(cycle, plan, touched));
   for (const auto& [key, job] : touched) {
@@ -216,6 +220,7 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
   const JobEntry* entry = index == after.jobs().end() ? nullptr : &after.job(index->second);
   Touched job{entry, 0, false, false};
   std::string state;
+  bool has_verdict = false;
   sql_->find.Start(name.name, name.ns, JobKindText(kind));
   CALDERA_TRY(const bool found, sql_->find.Step());
   if (found) {
@@ -223,6 +228,7 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
     const int64_t id = sql_->find.Integer(0);
     const bool same = entry != nullptr && sql_->find.TextView(1) == entry->uid;
     job = {entry, same ? id : 0, same && state == "running", sql_->find.Integer(3) != 0};
+    has_verdict = sql_->find.Integer(4) != 0;
     sql_->find.Reset();
     if (!same) {
       CALDERA_CHECK(CloseRow(id, state, name.ns, after.now()));
@@ -251,6 +257,9 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
       CALDERA_CHECK(UpdateObject(after, *entry, job.id));
     }
     if (state != StateName(*entry)) {
+      if (has_verdict) {
+        CALDERA_CHECK(sql_->end_verdict.Run(job.id, Count(after.now())));
+      }
       CALDERA_CHECK(UpdateState(after, *entry, job.id));
     }
   }
@@ -295,7 +304,6 @@ Status JobFold::UpdateObject(const State& after, const JobEntry& entry, int64_t 
 
 Status JobFold::UpdateState(const State& after, const JobEntry& entry, int64_t id) {
   const int64_t now = Count(after.now());
-  CALDERA_CHECK(sql_->end_verdict.Run(id, now));
   Statement& update = sql_->update_state;
   update.Start(id, StateName(entry), now, nullptr, nullptr);
   if (entry.charge.has_value()) {
@@ -355,7 +363,7 @@ Status JobFold::PutShards(const State& after, const Touched& job) {
     CALDERA_CHECK(sql_->insert_shard.Run(
         job.id, entry.charge->intent, queue, entry.key.ns, shard.cluster, shard.epoch, shard.child,
         tasks, shard.min_available, requests, entry.checkpoint, placed, now));
-    balances_->Stage(queue, entry.key.ns, shard.cluster, shard.requests,
+    balances_->Stage({queue, entry.key.ns, shard.cluster}, shard.requests,
                      Balances::Direction::kCharge);
   }
   for (const OpenShard& row : old) {
@@ -380,7 +388,7 @@ Status JobFold::CloseShards(int64_t job, const std::string& tenant, Time now) {
 Status JobFold::CloseShard(const OpenShard& shard, const std::string& tenant, int64_t now) {
   CALDERA_CHECK(sql_->close_shard.Run(shard.id, now));
   CALDERA_TRY(const ResourceList requests, ParseAmounts(shard.requests));
-  balances_->Stage(shard.queue, tenant, shard.cluster, requests, Balances::Direction::kRelease);
+  balances_->Stage({shard.queue, tenant, shard.cluster}, requests, Balances::Direction::kRelease);
   return {};
 }
 

@@ -149,7 +149,6 @@ CREATE TABLE shards (
 ) STRICT;
 CREATE INDEX shards_job ON shards(job);
 CREATE INDEX shards_until ON shards(until);
-CREATE INDEX shards_intent ON shards(intent);
 
 -- Usage over time, exactly: amount x (until - since), summed, is what was used.
 CREATE VIEW usage AS
@@ -169,15 +168,18 @@ CREATE TABLE usage_hours (
   PRIMARY KEY (hour, queue, tenant, cluster, resource)
 ) STRICT, WITHOUT ROWID;
 
--- What is charged now. A balance of 0 has no row: when all is done the table is empty.
-CREATE TABLE balances (
-  queue     TEXT NOT NULL,
-  tenant    TEXT NOT NULL,
-  cluster   TEXT NOT NULL,
-  resource  TEXT NOT NULL,
-  amount    INTEGER NOT NULL,
-  PRIMARY KEY (queue, tenant, cluster, resource)
+-- What is charged now, kept beside the shards that it is the sum of; `amounts` is saturated to 64
+-- bits and names no resource of which nothing is charged. When all is done the table is empty.
+CREATE TABLE charges (
+  queue    TEXT NOT NULL,
+  tenant   TEXT NOT NULL,
+  cluster  TEXT NOT NULL,
+  amounts  TEXT NOT NULL,
+  PRIMARY KEY (queue, tenant, cluster)
 ) STRICT, WITHOUT ROWID;
+CREATE VIEW balances AS
+  SELECT c.queue, c.tenant, c.cluster, r.key AS resource, r.value AS amount
+  FROM charges AS c, json_each(c.amounts) AS r;
 )sql";
 
 }  // namespace

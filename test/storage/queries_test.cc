@@ -307,7 +307,7 @@ TEST_CASE("SQL reads, and does nothing else") {
   const std::string copy = scene.directory.File("copy.db");
   for (const std::string& wrong :
        {std::string("DELETE FROM jobs"), std::string("UPDATE jobs SET name = ''"),
-        std::string("INSERT INTO balances VALUES ('', '', '', '', 1)"),
+        std::string("INSERT INTO charges VALUES ('', '', '', '')"),
         std::string("CREATE TABLE t(x)"), std::string("CREATE TEMP TABLE t(x)"),
         std::string("DROP TABLE jobs"), "ATTACH '" + copy + "' AS other",
         "VACUUM INTO '" + copy + "'", std::string("PRAGMA user_version = 5"),

@@ -139,9 +139,10 @@ TEST_CASE("the check finds balances, shards and checkpoints that do not agree") 
     const char* finding;
   };
   const Case cases[] = {
-      {"UPDATE balances SET amount = amount + 1 WHERE resource = 'cpu'", "its shards sum to"},
-      {"DELETE FROM balances WHERE resource = 'pods'", "is missing, its shards sum to"},
-      {"INSERT INTO balances VALUES ('gold', 't', 'c', 'cpu', 0)", "is 0 and still has a row"},
+      {"UPDATE charges SET amounts = json_set(amounts, '$.cpu', 1)", "its shards sum to {"},
+      {"UPDATE charges SET amounts = json_remove(amounts, '$.pods')", "its shards sum to {"},
+      {"DELETE FROM charges", "is missing, its shards sum to {"},
+      {"INSERT INTO charges VALUES ('gold', 't', 'c', '{\"cpu\":0}')", "sum to nothing"},
       {"UPDATE shards SET requests = '{\"cpu\":1}' WHERE until IS NULL", "by the journal"},
       {"UPDATE shards SET until = since WHERE until IS NULL", "is missing, by the journal"},
       {"UPDATE checkpoints SET changes = changes || ' '", "does not match its digest"},
