@@ -235,6 +235,16 @@ struct TaskReport {
   int32_t finished = 0;  ///< Succeeded and failed.
 };
 
+/// A cluster that could not take a job, for a while: `reason` is a verdict's name (NameConflict,
+/// ApplyFailed, StuckInMember).
+struct ClusterBackoff {
+  std::string cluster;
+  std::string reason;
+  std::string message;
+  Time until;
+  friend bool operator==(const ClusterBackoff&, const ClusterBackoff&) = default;
+};
+
 /// batch.volcano.sh/v1alpha1 Job, or training.volcano.sh/v1alpha1 HyperJob, after intake.
 struct Job {
   JobKey key;

@@ -34,15 +34,15 @@ BEGIN {
   rank["federation"] = 1; rank["storage"] = 2; rank["controller"] = 3
   prefix["tl/expected"] = "tl/expected.hpp"; allowed["tl/expected"] = "(federation|storage|controller)/"
   prefix["RE2"] = "re2/";             allowed["RE2"] = "(federation|controller)/"
-  prefix["RapidJSON"] = "rapidjson/"; allowed["RapidJSON"] = "(federation/codec[a-z_]*[.](cc|h)|controller/(kube|cli)/)"
+  prefix["RapidJSON"] = "rapidjson/"; allowed["RapidJSON"] = "(federation/codec[a-z_]*[.](cc|h)|controller/)"
   prefix["OpenSSL"] = "openssl/";     allowed["OpenSSL"] = "(federation/(codec|digest)[a-z_]*[.]cc|controller/)"
   prefix["SQLite"] = "sqlite3.h";     allowed["SQLite"] = "storage/"
   prefix["yaml-cpp"] = "yaml-cpp/";   allowed["yaml-cpp"] = "controller/kube/"
   prefix["CLI11"] = "CLI/";           allowed["CLI11"] = "controller/(cli|run)/"
   prefix["fmt"] = "fmt/";             allowed["fmt"] = "controller/"
   prefix["spdlog"] = "spdlog/";       allowed["spdlog"] = "controller/run/"
-  prefix["cpprestsdk"] = "cpprest/";  allowed["cpprestsdk"] = "controller/kube/"
-  prefix["pplx"] = "pplx/";           allowed["pplx"] = "controller/kube/"
+  prefix["cpprestsdk"] = "cpprest/";  allowed["cpprestsdk"] = "controller/kube/rest_transport[.]cc"
+  prefix["pplx"] = "pplx/";           allowed["pplx"] = "controller/kube/rest_transport[.]cc"
   prefix["Boost"] = "boost/";         allowed["Boost"] = "controller/(run|kube)/"
   prefix["prometheus-cpp"] = "prometheus/"; allowed["prometheus-cpp"] = "controller/run/"
   # Federation and storage decide and record: the same bytes on every machine and at any hour.

@@ -1,0 +1,97 @@
+// From objects as the API servers show them to Changes for State. Pure steps without I/O: what the
+// reflectors report goes in, Changes and the jobs that the dispatcher should look at come out. It
+// also keeps what an object alone does not say: what our Works report of a job, which Commands were
+// obeyed, when what a job held may be given back. One thread (the executor's).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/run/work_view.h"
+#include "federation/change.h"
+#include "federation/document.h"
+#include "federation/state.h"
+
+namespace caldera {
+
+struct ObserverOptions {
+  /// Namespaces and queues that opted in; empty: all.
+  std::set<std::string> namespaces;
+  std::set<std::string> queues;
+  /// Ready is believed after it has stood for so long, both ways (on top of Karmada's own delay).
+  Millis ready_debounce{10'000};
+  /// On top of the longest grace period, from a Work's end to the release of what it was charged.
+  Millis release_margin{10'000};
+};
+
+/// A refused object: shown as an Event on it and counted.
+struct RefusedObject {
+  std::string kind;
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string message;
+};
+
+/// A Command that was taken into State and is to be deleted at the API, by uid, once it is
+/// recorded.
+struct ObeyedCommand {
+  std::string ns;
+  std::string name;
+  std::string uid;
+};
+
+class Observer {
+ public:
+  /// `state` is the cycle's State (what is recorded), read only; it must outlive this.
+  Observer(const State& state, ObserverOptions options);
+
+  // What reflectors report. `now` is the time of the step.
+  /// Queue, Job, HyperJob, PriorityClass, FederatedResourceQuota, Cluster, Namespace.
+  void Upsert(Value&& object, Time now);
+  void Delete(const std::string& kind, const std::string& ns, const std::string& name,
+              const std::string& uid, Time now);
+  /// Node, Pod, HyperNode of a member. A cluster whose members are no longer watched is forgotten.
+  void UpsertMember(const std::string& cluster, Value&& object, Time now);
+  void DeleteMember(const std::string& cluster, const std::string& kind, const std::string& ns,
+                    const std::string& name);
+  void ForgetMembers(const std::string& cluster);
+  void UpsertWork(const Value& work, Time now);
+  void DeleteWork(const std::string& ns, const std::string& name, const std::string& uid, Time now);
+  void UpsertCommand(const Value& command, Time now);
+
+  /// What the dispatcher learnt: references that are not there (empty: all are), a cluster that
+  /// cannot take the job until `until`.
+  void SetMissingReferences(const std::string& job_uid, std::vector<std::string> missing, Time now);
+  /// Replaces an earlier one for the same cluster.
+  void SetBackoff(const std::string& job_uid, ClusterBackoff backoff, Time now);
+
+  /// Once everything is listed for the first time: the Changes that bring State up to what is
+  /// there.
+  std::vector<Change> TakeRelist(Time now);
+  /// Afterwards: the Changes since the last call, ClockSet first; empty where nothing changed.
+  std::vector<Change> TakeChanges(Time now);
+  /// Jobs whose Works, parent or status may need a write.
+  std::set<std::string> TakeDirtyJobs();  ///< By uid.
+  std::vector<RefusedObject> TakeRefused();
+  std::vector<ObeyedCommand> TakeObeyed();
+  /// When TakeChanges should be called even if nothing is reported (a debounce ends, a charge may
+  /// be given back); a zero Time: never.
+  [[nodiscard]] Time NextDue() const;
+
+  // What is known of a job and of its Works, for the dispatcher.
+  [[nodiscard]] const JobView* FindJob(const std::string& uid) const;
+  [[nodiscard]] std::vector<const WorkView*> WorksOf(const std::string& job_uid) const;
+  /// Works of ours that carry what jobs refer to, or a member's Queue; by namespace and name.
+  [[nodiscard]] const std::map<std::pair<std::string, std::string>, WorkView>& OtherWorks() const;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace caldera

@@ -1,0 +1,73 @@
+// What one of our Works at the Karmada API says, and the few things of a parent Job that a write
+// to it needs. Values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "federation/document.h"
+#include "federation/model.h"
+#include "federation/result.h"
+
+namespace caldera {
+
+/// What a Work is for: label `federation.caldera.sh/work`.
+enum class WorkRole : uint8_t { kShard, kReference, kQueue };
+
+struct WorkView {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  std::string cluster;  ///< From the namespace `karmada-es-<cluster>`.
+  WorkRole role = WorkRole::kShard;
+  bool suspended = false;  ///< spec.suspendDispatching.
+  bool deleting = false;   ///< metadata.deletionTimestamp is set.
+
+  // Of a shard, from our annotations.
+  std::string job_uid;
+  JobKey job;
+  std::string child;
+  int64_t epoch = 0;
+  int64_t intent = 0;
+  Millis grace{30'000};  ///< The longest terminationGracePeriodSeconds of its pods.
+
+  // Condition Applied.
+  enum class Applied : uint8_t { kUnknown, kTrue, kFalse };
+  Applied applied = Applied::kUnknown;
+  std::string applied_message;
+  Time applied_since;
+
+  // status.manifestStatuses of the Job: what the member reported.
+  bool reported = false;
+  std::string phase;  ///< state.phase; empty: none yet.
+  Value job_status;   ///< The whole status, as the member wrote it; null where there is none.
+  Time phase_since;   ///< state.lastTransitionTime.
+  std::vector<TaskReport> tasks;
+};
+
+/// Reads a Work. Error: kInvalid for one that is none of ours or cannot be read (message says why).
+Result<WorkView> ReadWork(const Value& work);
+
+/// Completed, Failed or Terminated (Aborted is not: the shard can be resumed).
+bool IsTerminalPhase(std::string_view phase);
+
+/// What is kept of a parent Job (or HyperJob).
+struct JobView {
+  JobKey key;
+  std::string uid;
+  JobKind kind = JobKind::kJob;
+  std::string resource_version;
+  int64_t generation = 0;
+  bool claimed_by_us = false;
+  std::string placement;      ///< The annotation, as it is there.
+  std::string phase;          ///< Of its own status, which we wrote.
+  std::string status_digest;  ///< Of its whole status, to see whether a write would change it.
+  std::optional<Millis> ttl;  ///< spec.ttlSecondsAfterFinished.
+  bool deleting = false;
+};
+
+}  // namespace caldera

@@ -1,0 +1,1 @@
+#include "test/sandbox/api_server.h"
