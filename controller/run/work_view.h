@@ -34,6 +34,13 @@ struct WorkView {
   int64_t epoch = 0;
   int64_t intent = 0;
   Millis grace{30'000};  ///< The longest terminationGracePeriodSeconds of its pods.
+  int64_t generation = 0;  ///< Of the parent when it was rendered; annotation `generation`.
+  /// Annotation `uses`, joined by commas: what its pods refer to and its Queue, by the names that
+  /// references.h gives (`Secret/team-a/token`, `Queue/gold`).
+  std::vector<std::string> uses;
+
+  /// Annotation `digest`: of the manifest as it was rendered. Of every role.
+  std::string digest;
 
   // Condition Applied.
   enum class Applied : uint8_t { kUnknown, kTrue, kFalse };
@@ -65,7 +72,7 @@ struct JobView {
   bool claimed_by_us = false;
   std::string placement;      ///< The annotation, as it is there.
   std::string phase;          ///< Of its own status, which we wrote.
-  std::string status_digest;  ///< Of its whole status, to see whether a write would change it.
+  std::string status_digest;  ///< StatusDigest (parent_status.h) of its status; empty: none.
   std::optional<Millis> ttl;  ///< spec.ttlSecondsAfterFinished.
   bool deleting = false;
 };

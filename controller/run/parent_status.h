@@ -1,0 +1,55 @@
+// The status that Caldera writes on a parent Job and on a Queue, in Volcano's own shape, from what
+// the members reported and what State knows. Pure; no clock: `now` comes in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/run/work_view.h"
+#include "federation/document.h"
+#include "federation/state.h"
+
+namespace caldera {
+
+struct ParentFacts {
+  std::string phase;          ///< The parent's own, as it is there; empty: none.
+  bool suspended = false;     ///< Aborted by a Command and not resumed.
+  std::vector<Shard> shards;  ///< Of the charge; of the last placement where it is terminal.
+  /// Those of the shards' epochs, in the order of `shards`; nullptr: not there yet.
+  std::vector<const WorkView*> works;
+  bool works_left = false;  ///< Some Work of it is still there, of whatever epoch.
+  Time now;
+};
+
+/// The whole status that should be there; nullopt: leave what is there. `own`: the phase is
+/// Caldera's word and not the members' (Aborting, Aborted, Pending after a recall), so that a write
+/// is due only where the phase differs. Rules (DESIGN 7): one shard's status is passed on; of
+/// several: any Failed is Failed, all Completed is Completed, Running when all run or are done,
+/// Pending otherwise; counters are summed. At completion, where the member drops the counters, what
+/// was granted counts as succeeded. A job that waits and has no status gets none.
+struct ParentStatus {
+  Value status;
+  std::string phase;
+  bool own = false;
+};
+std::optional<ParentStatus> MakeParentStatus(const ParentFacts& facts);
+
+/// SHA-256 of a status' canonical text (keys sorted), the same for equal statuses; empty for null.
+std::string StatusDigest(const Value& status);
+
+/// Volcano's QueueStatus: state, counts of jobs (pending: waiting; inqueue: placed and not yet
+/// running; running; completed: finished ones that are still there) and `allocated`.
+struct QueueCounts {
+  int32_t pending = 0;
+  int32_t inqueue = 0;
+  int32_t running = 0;
+  int32_t completed = 0;
+  int32_t unknown = 0;
+};
+Value MakeQueueStatus(QueueState state, const QueueCounts& counts, const ResourceList& allocated);
+
+/// A JSON patch of `/status` as a whole, for the status subresource, that holds only for this uid.
+Value StatusPatch(const std::string& uid, const Value& status);
+
+}  // namespace caldera
