@@ -28,7 +28,9 @@ struct ObserverOptions {
   Millis release_margin{10'000};
 };
 
-/// A refused object: shown as an Event on it and counted.
+/// An object that was refused (or a Command that was: then the object is the Command's target):
+/// shown as an Event on it and counted. Said once, and again when the message changes. An object of
+/// a member is named `<cluster>/<name>`.
 struct RefusedObject {
   std::string kind;
   std::string ns;
@@ -37,8 +39,8 @@ struct RefusedObject {
   std::string message;
 };
 
-/// A Command that was taken into State and is to be deleted at the API, by uid, once it is
-/// recorded.
+/// A Command that was taken into State (or refused) and is to be deleted at the API, by uid, once
+/// it is recorded. One that is seen again, since it was not deleted, is handed out again.
 struct ObeyedCommand {
   std::string ns;
   std::string name;
@@ -51,7 +53,8 @@ class Observer {
   Observer(const State& state, ObserverOptions options);
 
   // What reflectors report. `now` is the time of the step.
-  /// Queue, Job, HyperJob, PriorityClass, FederatedResourceQuota, Cluster, Namespace.
+  /// Queue, Job, HyperJob, PriorityClass, FederatedResourceQuota, Cluster, Namespace; apiVersion
+  /// and kind must be in it. Delete also takes `Command` and `Work`.
   void Upsert(Value&& object, Time now);
   void Delete(const std::string& kind, const std::string& ns, const std::string& name,
               const std::string& uid, Time now);
@@ -73,10 +76,13 @@ class Observer {
   /// Once everything is listed for the first time: the Changes that bring State up to what is
   /// there.
   std::vector<Change> TakeRelist(Time now);
-  /// Afterwards: the Changes since the last call, ClockSet first; empty where nothing changed.
+  /// Afterwards: the Changes since the last call, ClockSet first; empty where nothing changed. They
+  /// must be applied to the State before the next call of anything here.
   std::vector<Change> TakeChanges(Time now);
   /// Jobs whose Works, parent or status may need a write.
   std::set<std::string> TakeDirtyJobs();  ///< By uid.
+  /// Queues whose status may need a write, by name.
+  std::set<std::string> TakeDirtyQueues();
   std::vector<RefusedObject> TakeRefused();
   std::vector<ObeyedCommand> TakeObeyed();
   /// When TakeChanges should be called even if nothing is reported (a debounce ends, a charge may
@@ -84,10 +90,15 @@ class Observer {
   [[nodiscard]] Time NextDue() const;
 
   // What is known of a job and of its Works, for the dispatcher.
+  /// The parent, while it is there; nullptr: it is gone (or was never there, or did not opt in),
+  /// and so must be its Works.
   [[nodiscard]] const JobView* FindJob(const std::string& uid) const;
+  /// The Works of its shards, in the order of their namespaces.
   [[nodiscard]] std::vector<const WorkView*> WorksOf(const std::string& job_uid) const;
   /// Works of ours that carry what jobs refer to, or a member's Queue; by namespace and name.
   [[nodiscard]] const std::map<std::pair<std::string, std::string>, WorkView>& OtherWorks() const;
+  /// nullptr: there is no such object (`root` and `default` may exist without one).
+  [[nodiscard]] const QueueView* FindQueue(const std::string& name) const;
 
  private:
   class Impl;

@@ -35,9 +35,6 @@ struct ParentStatus {
 };
 std::optional<ParentStatus> MakeParentStatus(const ParentFacts& facts);
 
-/// SHA-256 of a status' canonical text (keys sorted), the same for equal statuses; empty for null.
-std::string StatusDigest(const Value& status);
-
 /// Volcano's QueueStatus: state, counts of jobs (pending: waiting; inqueue: placed and not yet
 /// running; running; completed: finished ones that are still there) and `allocated`.
 struct QueueCounts {

@@ -1,5 +1,5 @@
-// What one of our Works at the Karmada API says, and the few things of a parent Job that a write
-// to it needs. Values.
+// What one of our Works at the Karmada API says, and the few things of a parent Job or a Queue that
+// a write to it needs. Values; no I/O.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct WorkView {
   std::string child;
   int64_t epoch = 0;
   int64_t intent = 0;
-  Millis grace{30'000};  ///< The longest terminationGracePeriodSeconds of its pods.
+  Millis grace{30'000};    ///< The longest terminationGracePeriodSeconds of its pods.
   int64_t generation = 0;  ///< Of the parent when it was rendered; annotation `generation`.
   /// Annotation `uses`, joined by commas: what its pods refer to and its Queue, by the names that
   /// references.h gives (`Secret/team-a/token`, `Queue/gold`).
@@ -59,6 +59,10 @@ struct WorkView {
 /// Reads a Work. Error: kInvalid for one that is none of ours or cannot be read (message says why).
 Result<WorkView> ReadWork(const Value& work);
 
+/// True where no pod of the shard can be there: it is terminal, or it was never applied (a
+/// conflict).
+bool HasNoPods(const WorkView& work);
+
 /// Completed, Failed or Terminated (Aborted is not: the shard can be resumed).
 bool IsTerminalPhase(std::string_view phase);
 
@@ -72,9 +76,28 @@ struct JobView {
   bool claimed_by_us = false;
   std::string placement;      ///< The annotation, as it is there.
   std::string phase;          ///< Of its own status, which we wrote.
-  std::string status_digest;  ///< StatusDigest (parent_status.h) of its status; empty: none.
+  std::string status_digest;  ///< StatusDigest of its whole status: would a write change it?
   std::optional<Millis> ttl;  ///< spec.ttlSecondsAfterFinished.
   bool deleting = false;
+  /// The longest terminationGracePeriodSeconds of its pods.
+  Millis grace{30'000};
 };
+/// `job` is a Job or HyperJob that has a name and a uid; what else is missing or of another kind
+/// counts as absent.
+JobView ReadJobView(const Value& job);
+
+/// What is kept of a Queue.
+struct QueueView {
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  std::string state;          ///< status.state as it is there; empty: none.
+  std::string status_digest;  ///< StatusDigest of its whole status.
+};
+QueueView ReadQueueView(const Value& queue);
+
+/// A digest of a status: the same for any order of keys, and whether a field is null or absent;
+/// empty for null and for an empty map.
+std::string StatusDigest(const Value& status);
 
 }  // namespace caldera
