@@ -7,7 +7,8 @@
 
 namespace caldera {
 
-/// One server and one identity. Files are kept by path too, so that rotated ones are read again.
+/// One server and one identity. A file is kept by path (its text field is then empty), so that a
+/// rotated one is read again.
 struct RestConfig {
   std::string server;  ///< `https://host:port`, without a trailing slash.
   std::string ca_pem;
@@ -22,13 +23,15 @@ struct RestConfig {
 };
 
 /// Reads `path` (relative files in it are relative to it) and `context`, or its current-context
-/// where that is empty. Errors: kInvalid naming the file, the entry and the field; exec,
-/// auth-provider, username/password and tls-server-name are refused as not supported; a certificate
-/// or key that OpenSSL cannot read is refused here, not at the first request.
+/// where that is empty. Errors: kInvalid naming the file, the line, the entry and the field, never
+/// the value, which may be secret. exec, auth-provider, username/password, impersonation,
+/// tls-server-name and proxy-url are refused as not supported; a certificate or key that OpenSSL
+/// cannot read is refused here, not at the first request.
 Result<RestConfig> LoadKubeconfig(const std::string& path, const std::string& context);
 
-/// From the pod's service account (KUBERNETES_SERVICE_HOST, the token and CA under
-/// /var/run/secrets/kubernetes.io/serviceaccount). Error: kNotFound outside a pod.
-Result<RestConfig> InClusterConfig();
+/// From the pod's service account: KUBERNETES_SERVICE_HOST and _PORT, `token` and `ca.crt` in
+/// `folder`. Errors: kNotFound outside a pod; kInvalid as above.
+Result<RestConfig> InClusterConfig(
+    const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
 
 }  // namespace caldera

@@ -15,8 +15,11 @@ LineSink::Put LineSink::Write(std::string_view bytes, std::function<void()> resu
     for (size_t newline = bytes.find('\n'); newline != std::string_view::npos;
          newline = bytes.find('\n')) {
       partial_.append(bytes.substr(0, newline));
+      if (partial_.size() > max_line_bytes_) {
+        return Put::kLineTooLong;
+      }
       bytes.remove_prefix(newline + 1);
-      queued_bytes_ += partial_.size();
+      queued_bytes_ += partial_.size() + 1;
       lines_.push_back(std::exchange(partial_, {}));
     }
     partial_.append(bytes);

@@ -10,19 +10,9 @@
 #include "controller/kube/executor.h"
 #include "controller/kube/http.h"
 #include "federation/result.h"
+#include "test/sandbox/certificates.h"
 
 namespace caldera::sandbox {
-
-/// A CA with one server and one client certificate, EC P-256, valid for a year, for 127.0.0.1,
-/// localhost and ::1. PEM.
-struct Certificates {
-  std::string ca;
-  std::string server_cert;
-  std::string server_key;
-  std::string client_cert;
-  std::string client_key;
-};
-Result<Certificates> MakeCertificates(const std::string& name);
 
 struct HttpsServerOptions {
   uint16_t port = 0;  ///< 0: any free one.
