@@ -179,21 +179,39 @@ std::string TextAt(const Value& value, std::initializer_list<std::string_view> p
   return text != nullptr && text->IsString() ? text->AsString() : "";
 }
 
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ",") + name;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string WorkName(const std::string& job_uid, const std::string& child) {
   return "caldera-" + job_uid + (child.empty() ? "" : "-" + child);
 }
 
+std::string ExecutionNamespace(const std::string& cluster) {
+  return std::string(kExecutionNamespace) + cluster;
+}
+
+Value RenderManifest(const Value& object, const std::string& work_name,
+                     const std::string& cluster) {
+  Value manifest = object;
+  manifest.Erase("status");
+  Value* const metadata = manifest.Find("metadata");
+  CALDERA_ASSERT(metadata != nullptr && metadata->IsMap());
+  RenderMetadata(*metadata, work_name, ExecutionNamespace(cluster));
+  return manifest;
+}
+
 Value RenderShardJob(const Value& defaulted_job, const ShardContext& context) {
   const Shard& shard = ShardOf(context);
-  Value job = defaulted_job;
-  job.Erase("status");
-  Value* const metadata = job.Find("metadata");
+  Value job = RenderManifest(defaulted_job, WorkName(context.job_uid, shard.child), shard.cluster);
   Value* const spec = job.Find("spec");
-  CALDERA_ASSERT(metadata != nullptr && metadata->IsMap() && spec != nullptr && spec->IsMap());
-  RenderMetadata(*metadata, WorkName(context.job_uid, shard.child),
-                 std::string(kExecutionNamespace) + shard.cluster);
+  CALDERA_ASSERT(spec != nullptr && spec->IsMap());
   spec->Set("minAvailable", int64_t{shard.min_available});
   if (Value* const tasks = spec->Find("tasks"); tasks != nullptr && tasks->IsList()) {
     for (Value& task : tasks->AsList()) {
@@ -215,10 +233,20 @@ Value RenderWork(const Value& shard_job, const ShardContext& context) {
   annotations.Set(annotation("epoch"), std::to_string(shard.epoch));
   annotations.Set(annotation("shard"), std::to_string(context.index));
   annotations.Set(annotation("intent"), std::to_string(context.intent));
+  if (context.generation != 0) {
+    annotations.Set(annotation("generation"), std::to_string(context.generation));
+  }
+  if (!context.digest.empty()) {
+    annotations.Set(annotation("digest"), context.digest);
+  }
+  if (!context.uses.empty()) {
+    annotations.Set(annotation("uses"), Joined(context.uses));
+  }
   Value metadata{Value::Map{}};
   metadata.Set("name", WorkName(context.job_uid, shard.child));
-  metadata.Set("namespace", std::string(kExecutionNamespace) + shard.cluster);
-  metadata.Set("labels", Value::Map{{"app.kubernetes.io/managed-by", "caldera", {}}});
+  metadata.Set("namespace", ExecutionNamespace(shard.cluster));
+  metadata.Set("labels", Value::Map{{"app.kubernetes.io/managed-by", "caldera", {}},
+                                    {annotation("work"), "shard", {}}});
   metadata.Set("annotations", std::move(annotations));
   Value spec{Value::Map{}};
   spec.Set("workload", Value::Map{{"manifests", Value::List{shard_job}, {}}});

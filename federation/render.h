@@ -20,6 +20,10 @@ struct ShardContext {
   std::string rendezvous;         ///< CALDERA_RENDEZVOUS where not empty.
   std::string restore_from;       ///< CALDERA_RESTORE_FROM where not empty.
   int64_t intent = 0;
+  // What the live controller adds; absent from the Work where empty or 0.
+  std::string digest;             ///< Of the shard's Job.
+  int64_t generation = 0;         ///< Of the parent.
+  std::vector<std::string> uses;  ///< Names of what its pods refer to, and of its Queue.
 };
 
 /// The Job as the member gets it: same name and namespace, the shard's replicas, every default in,
@@ -31,6 +35,14 @@ Value RenderShardJob(const Value& defaulted_job, const ShardContext& context);
 
 /// The Work (work.karmada.io/v1alpha1) in `karmada-es-<cluster>`, named `caldera-<uid>`.
 Value RenderWork(const Value& shard_job, const ShardContext& context);
+
+/// Any object as a member gets it through the Work `work_name` in `karmada-es-<cluster>`: without
+/// status and what belongs to the API server that keeps it or to those who manage it there; with
+/// Karmada's label and annotations.
+Value RenderManifest(const Value& object, const std::string& work_name, const std::string& cluster);
+
+/// The namespace in which the Works of a cluster are.
+std::string ExecutionNamespace(const std::string& cluster);
 
 /// The Work's name for a job uid (and child of a HyperJob).
 std::string WorkName(const std::string& job_uid, const std::string& child);
