@@ -61,20 +61,25 @@ Value PlacementValue(const Action& action) {
                      {"reason", action.reason, {}}}};
 }
 
-Value PendingValue(const PendingJob& job, const PlanResult& result) {
-  const auto edits = result.would_fit_if.find(job.job);
-  return {Value::Map{
-      {"rank", job.rank, {}},
-      {"job", job.job.ToString(), {}},
-      {"kind", std::string(JobKindName(job.kind)), {}},
-      {"queue", job.queue, {}},
-      {"verdict", std::string(VerdictName(job.verdict)), {}},
-      {"message", job.message, {}},
-      {"figures", FiguresValue(job.figures), {}},
-      {"clusters", ClusterVerdictsValue(job.clusters), {}},
-      {"wouldFitIf",
-       edits == result.would_fit_if.end() ? Value(Value::List{}) : EditsValue(edits->second),
-       {}}}};
+void WritePending(SectionWriter& writer, const PlanResult& result) {
+  writer.BeginList("pending");
+  for (const PendingJob& job : result.pending) {
+    const auto edits = result.would_fit_if.find(job.job);
+    writer.BeginItem();
+    writer.Field("rank", job.rank);
+    writer.Field("job", job.job.ToString());
+    writer.Field("kind", std::string(JobKindName(job.kind)));
+    writer.Field("queue", job.queue);
+    writer.Field("verdict", std::string(VerdictName(job.verdict)));
+    writer.Field("message", job.message);
+    writer.Field("figures", FiguresValue(job.figures));
+    writer.SharedField("clusters", &job.clusters.list(),
+                       [&job] { return ClusterVerdictsValue(job.clusters); });
+    writer.Field("wouldFitIf",
+                 edits == result.would_fit_if.end() ? Value::List{} : EditsValue(edits->second));
+    writer.EndItem();
+  }
+  writer.EndList();
 }
 
 template <typename Range, typename ToValue>
@@ -99,8 +104,7 @@ void WritePlanContract(const PlanResult& result, Format format, std::ostream& ou
   WriteList(writer, "clusters", result.report.clusters, ClusterValue);
   WriteList(writer, "running", result.report.running, RunningValue);
   WriteList(writer, "placements", result.plan.actions, PlacementValue);
-  WriteList(writer, "pending", result.pending,
-            [&result](const PendingJob& job) { return PendingValue(job, result); });
+  WritePending(writer, result);
   WriteList(writer, "refused", result.refused, IssueValue);
   WriteList(writer, "warnings", result.warnings, IssueValue);
   writer.End();

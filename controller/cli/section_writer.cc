@@ -1,5 +1,7 @@
 #include "controller/cli/section_writer.h"
 
+#include <utility>
+
 #include "controller/kube/json_writer.h"
 #include "controller/kube/yaml_writer.h"
 
@@ -34,6 +36,38 @@ void SectionWriter::Item(const Value& value) {
     out_ << (first_item_ ? "\n" : "") << WriteYaml(Value::List{value});
   }
   first_item_ = false;
+}
+
+void SectionWriter::BeginItem() {
+  fields_.clear();
+  first_field_ = true;
+  if (json_) {
+    out_ << (first_item_ ? "\n{" : ",\n{");
+    first_item_ = false;
+  }
+}
+
+void SectionWriter::Field(std::string_view key, Value value) {
+  if (json_) {
+    FieldText(key, JsonOf(value));
+  } else {
+    fields_.push_back({std::string(key), std::move(value), {}});
+  }
+}
+
+void SectionWriter::EndItem() {
+  if (json_) {
+    out_ << "}";
+  } else {
+    Item(std::move(fields_));
+  }
+}
+
+std::string SectionWriter::JsonOf(const Value& value) { return WriteJson(value); }
+
+void SectionWriter::FieldText(std::string_view key, std::string_view json) {
+  out_ << (first_field_ ? "\"" : ",\"") << key << "\":" << json;
+  first_field_ = false;
 }
 
 void SectionWriter::EndList() {
