@@ -47,6 +47,11 @@ struct ObeyedCommand {
   std::string uid;
 };
 
+/// A charged job that one of its clusters could not take (its backoff was set after it was placed
+/// there): like one that is suspended it is to have no Works, until it was released and is placed
+/// anew.
+bool IsRecalled(const JobEntry& job);
+
 class Observer {
  public:
   /// `state` is the cycle's State (what is recorded), read only; it must outlive this.

@@ -1,0 +1,124 @@
+// Internal to Observer: jobs and their Works. A record for each job that is there, or of which a
+// Work or a charge is left; what came in since the last Take (news) is kept apart and dropped then,
+// so that a job at rest costs its view and State's own copy. Changes are worked out at Take from
+// what is there as a whole, never from what an event said.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/run/commands.h"
+#include "controller/run/observer.h"
+
+namespace caldera {
+
+class JobBook {
+ public:
+  JobBook(const State& state, const ObserverOptions& options) : state_(state), options_(options) {}
+
+  /// The message where it is refused.
+  std::optional<std::string> Upsert(Value&& object, Time now);
+  void Delete(const JobKey& key, JobKind kind, const std::string& uid);
+  void UpsertWork(WorkView work, Time now);
+  void DeleteWork(const std::string& ns, const std::string& name, const std::string& uid, Time now);
+  void SetMissingReferences(const std::string& uid, std::vector<std::string> missing);
+  void SetBackoff(const std::string& uid, ClusterBackoff backoff);
+
+  enum class Answer : uint8_t { kObeyed, kRefused, kNoTarget, kNotYet };
+  /// kRefused: `why` says why. kNotYet: a job is resumed once what it held is given back.
+  Answer Obey(CommandAction action, const std::string& uid, std::string& why);
+  /// A Command to resume it need not wait any longer.
+  [[nodiscard]] bool CanResume(const std::string& uid) const;
+
+  /// All jobs as upserts for Relist, those of State that must stay included.
+  void List(Time now, std::vector<Change>& observed);
+  /// To be called once the relist is in State: what is left to be given back.
+  void AfterList();
+  /// Changes of the jobs that were touched or are due.
+  void Take(Time now, std::vector<Change>& changes);
+  std::set<std::string> TakeDirty() { return std::exchange(dirty_, {}); }
+  /// A zero Time: never.
+  [[nodiscard]] Time NextDue() const;
+
+  [[nodiscard]] const JobView* Find(const std::string& uid) const;
+  [[nodiscard]] std::vector<const WorkView*> WorksOf(const std::string& uid) const;
+  [[nodiscard]] const std::map<std::pair<std::string, std::string>, WorkView>& OtherWorks() const {
+    return other_works_;
+  }
+
+ private:
+  using WorkKey = std::pair<std::string, std::string>;
+  using Key = std::pair<JobKey, JobKind>;
+
+  struct Record {
+    JobView view;  ///< Key, kind and uid are always there.
+    bool there = false;
+    bool refused = false;
+    bool opted_in = true;
+    bool had_work = false;     ///< Since it was last given back.
+    uint64_t fingerprint = 0;  ///< Of what intake reads; 0: not known.
+    Time clear;                ///< Before then pods of Works that are gone may still run.
+    std::map<WorkKey, WorkView> works;
+  };
+
+  /// What came since the last Take.
+  struct News {
+    std::optional<Job> fresh;  ///< As intake took it.
+    std::optional<bool> suspended;
+    std::optional<std::vector<std::string>> missing;
+    std::vector<ClusterBackoff> backoffs;
+  };
+
+  /// What a job's Works say of the shards.
+  struct Merged {
+    bool terminal = false;
+    std::vector<TaskReport> tasks;
+  };
+
+  Record& RecordOf(const JobKey& key, JobKind kind, const std::string& uid);
+  [[nodiscard]] const Record* FindRecord(const std::string& uid) const;
+  News& Touch(const std::string& uid);
+  [[nodiscard]] bool OptedIn(const Value& object, const JobKey& key) const;
+  /// State's job of that key; nullptr where there is none.
+  [[nodiscard]] const JobEntry* EntryOfKey(const Key& key) const;
+  /// State's job of that record; nullptr where State has none or another one of its name.
+  [[nodiscard]] const JobEntry* EntryOf(const Record& record) const;
+  [[nodiscard]] JobIndex IndexOf(const Key& key) const;
+
+  [[nodiscard]] static const WorkView* WorkOf(const Record& record, const Shard& shard);
+  [[nodiscard]] static Merged Merge(const Record& record, const std::vector<Shard>& shards,
+                                    Time now);
+  [[nodiscard]] static bool NoPods(const Record& record, Time now);
+  /// The job as State should have it. Either `news` has it, or State.
+  [[nodiscard]] Job Compose(const Record& record, News news, Time now) const;
+  void MergeWorks(const Record& record, const JobEntry* entry, Time now, Job& job) const;
+
+  /// False where it waits for the name that an earlier job still has.
+  bool TakeOne(const std::string& uid, Time now, std::vector<Change>& changes);
+  void TakeAbsent(Record& record, Time now, std::vector<Change>& changes);
+  /// True where nothing of the job can hold anything in a cluster; else a timer is set where time
+  /// alone will tell.
+  bool MayRelease(Record& record, Time now);
+  /// After its delete the job that waited for its name comes.
+  void PushDelete(const Record& record, std::vector<Change>& changes);
+  void Forget(const std::string& uid);
+
+  const State& state_;
+  const ObserverOptions& options_;
+  std::map<std::string, Record> records_;
+  std::map<Key, std::string> current_;  ///< The uid of the parent that is there.
+  std::map<WorkKey, std::string> work_jobs_;
+  std::map<WorkKey, WorkView> other_works_;
+  std::map<std::string, News> news_;
+  std::set<std::string> todo_;     ///< Touched.
+  std::set<std::string> deleted_;  ///< By the Take that is going on.
+  std::set<std::pair<Time, std::string>> timers_;
+  std::set<std::string> dirty_;
+};
+
+}  // namespace caldera

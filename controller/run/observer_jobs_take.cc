@@ -1,0 +1,307 @@
+// From what is known of a job to its Changes: composing it from its object, State and its Works,
+// and giving back what it held once nothing of it can run any more.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "controller/run/observer_jobs.h"
+#include "federation/codec.h"
+#include "federation/codec_fields.h"
+#include "federation/render.h"
+
+namespace caldera {
+namespace {
+
+// Grace period of pods of which nothing is known.
+constexpr Millis kUnknownGrace{30'000};
+
+const std::vector<Shard>& ChargedShards(const JobEntry* entry, const Job& job) {
+  static const std::vector<Shard> kNone;
+  if (entry == nullptr) {
+    return job.placement;  // State takes it over.
+  }
+  return entry->charge.has_value() ? entry->charge->shards : kNone;
+}
+
+void AddReport(const TaskReport& report, std::vector<TaskReport>& sum) {
+  const auto at = std::find_if(sum.begin(), sum.end(),
+                               [&](const TaskReport& each) { return each.task == report.task; });
+  if (at == sum.end()) {
+    sum.push_back(report);
+    return;
+  }
+  at->running += report.running;
+  at->finished += report.finished;
+}
+
+// What a finished shard reports: Volcano drops the counters at the end.
+TaskReport Finished(const TaskGrant& grant, const WorkView& work) {
+  const auto at = std::find_if(work.tasks.begin(), work.tasks.end(),
+                               [&](const TaskReport& each) { return each.task == grant.name; });
+  return at == work.tasks.end() ? TaskReport{grant.name, 0, grant.replicas} : *at;
+}
+
+}  // namespace
+
+const WorkView* JobBook::WorkOf(const Record& record, const Shard& shard) {
+  const auto it =
+      record.works.find({"karmada-es-" + shard.cluster, WorkName(record.view.uid, shard.child)});
+  return it == record.works.end() || it->second.epoch != shard.epoch ? nullptr : &it->second;
+}
+
+JobBook::Merged JobBook::Merge(const Record& record, const std::vector<Shard>& shards, Time now) {
+  Merged merged;
+  bool failed = false;
+  bool all_done = !shards.empty();
+  bool rest_gone = now >= record.clear;
+  for (const Shard& shard : shards) {
+    const WorkView* const work = WorkOf(record, shard);
+    if (work == nullptr) {
+      all_done = false;
+      continue;
+    }
+    if (!IsTerminalPhase(work->phase)) {
+      all_done = false;
+      rest_gone = false;
+      for (const TaskReport& report : work->tasks) {
+        AddReport(report, merged.tasks);
+      }
+      continue;
+    }
+    failed = failed || work->phase == "Failed";
+    for (const TaskGrant& grant : shard.tasks) {
+      AddReport(Finished(grant, *work), merged.tasks);
+    }
+  }
+  // One failed shard fails the job; it has ended once the others were taken away.
+  merged.terminal = all_done || (failed && rest_gone);
+  std::sort(merged.tasks.begin(), merged.tasks.end(),
+            [](const TaskReport& a, const TaskReport& b) { return a.task < b.task; });
+  return merged;
+}
+
+bool JobBook::NoPods(const Record& record, Time now) {
+  return now >= record.clear &&
+         std::all_of(record.works.begin(), record.works.end(),
+                     [](const auto& entry) { return HasNoPods(entry.second); });
+}
+
+void JobBook::MergeWorks(const Record& record, const JobEntry* entry, Time now, Job& job) const {
+  const std::vector<Shard>& shards = ChargedShards(entry, job);
+  Merged merged = Merge(record, shards, now);
+  const bool ended = IsTerminalPhase(record.view.phase);
+  if (entry != nullptr && entry->terminal) {
+    job.terminal = true;
+  } else if (shards.empty()) {
+    job.terminal = ended;
+  } else {
+    // We wrote that status, perhaps while other shards still ran.
+    job.terminal = merged.terminal || (ended && NoPods(record, now));
+  }
+  job.reports = std::move(merged.tasks);
+  job.reported = entry == nullptr ? Time() : entry->reported;
+  if (job.terminal && entry != nullptr) {
+    job.reports = entry->reports;
+  }
+  // Pods that are reported leave what counts on top of a cluster's summary after a while, so the
+  // time is that at which the figures were seen to change.
+  const bool changed =
+      !codec::Same(job.reports, entry == nullptr ? std::vector<TaskReport>() : entry->reports);
+  if (changed) {
+    job.reported = now;
+  }
+}
+
+Job JobBook::Compose(const Record& record, News news, Time now) const {
+  const JobEntry* const entry = EntryOf(record);
+  Job job = news.fresh.has_value() ? *std::move(news.fresh)
+                                   : state_.Object(IndexOf({record.view.key, record.view.kind}));
+  if (entry != nullptr) {
+    job.suspended = entry->suspended;
+    job.missing_references = entry->missing_references;
+  }
+  if (news.suspended.has_value()) {
+    job.suspended = *news.suspended;
+  }
+  if (news.missing.has_value()) {
+    job.missing_references = *std::move(news.missing);
+  }
+  if (record.refused || !record.opted_in) {
+    job.hold = true;
+  }
+  if (!record.there || record.view.deleting) {
+    job.suspended = true;
+  }
+  if (!record.there) {
+    job.placement.clear();
+  } else if (record.refused) {
+    job.placement = DecodePlacement(record.view.placement).value_or(std::vector<Shard>());
+  }
+  MergeWorks(record, entry, now, job);
+  return job;
+}
+
+bool JobBook::MayRelease(Record& record, Time now) {
+  if (!record.works.empty() || !record.view.placement.empty()) {
+    return false;
+  }
+  if (!record.had_work) {
+    // None was seen, yet one may be on its way this very moment.
+    record.had_work = true;
+    record.clear = std::max(record.clear, now + options_.release_margin);
+  }
+  if (now < record.clear) {
+    timers_.insert({record.clear, record.view.uid});
+    return false;
+  }
+  return true;
+}
+
+void JobBook::PushDelete(const Record& record, std::vector<Change>& changes) {
+  changes.emplace_back(JobDelete{record.view.key, record.view.uid});
+  deleted_.insert(record.view.uid);
+  if (const auto next = current_.find({record.view.key, record.view.kind});
+      next != current_.end() && next->second != record.view.uid) {
+    Touch(next->second);
+  }
+}
+
+void JobBook::TakeAbsent(Record& record, Time now, std::vector<Change>& changes) {
+  const JobEntry* const entry = EntryOf(record);
+  if (entry == nullptr) {
+    if (!record.there && record.works.empty()) {
+      Forget(record.view.uid);
+    }
+    return;
+  }
+  if (!entry->charge.has_value() || MayRelease(record, now)) {
+    PushDelete(record, changes);
+    if (!record.there && record.works.empty()) {
+      Forget(std::string(record.view.uid));
+    }
+    return;
+  }
+  Job job = Compose(record, {}, now);
+  if (job.terminal) {
+    PushDelete(record, changes);  // Its pods have ended: what it held is free at once.
+  } else if (JobUpsert upsert{std::move(job)}; !codec::Same(
+                 upsert.job, state_.Object(IndexOf({record.view.key, record.view.kind})))) {
+    changes.emplace_back(std::move(upsert));
+  }
+}
+
+bool JobBook::TakeOne(const std::string& uid, Time now, std::vector<Change>& changes) {
+  const auto it = records_.find(uid);
+  if (it == records_.end()) {
+    news_.erase(uid);
+    return true;
+  }
+  Record& record = it->second;
+  const Key key{record.view.key, record.view.kind};
+  const JobEntry* const named = EntryOfKey(key);
+  const JobEntry* const entry = EntryOf(record);
+  const bool charged = entry != nullptr && entry->charge.has_value();
+  if (!record.there || (!record.opted_in && !charged)) {
+    news_.erase(uid);
+    TakeAbsent(record, now, changes);
+    return true;
+  }
+  const auto news_at = news_.find(uid);
+  const bool fresh = news_at != news_.end() && news_at->second.fresh.has_value();
+  if (entry == nullptr && !fresh) {
+    news_.erase(uid);  // Refused, and never taken.
+    return true;
+  }
+  if (named != nullptr && entry == nullptr && !deleted_.contains(named->uid)) {
+    // The news waits until what the earlier job of this name held is given back.
+    RecordOf(key.first, key.second, named->uid);
+    todo_.insert(named->uid);
+    return false;
+  }
+  News news = news_at == news_.end() ? News() : std::move(news_at->second);
+  news_.erase(uid);
+  Job job = Compose(record, std::move(news), now);
+  const bool unwanted =
+      charged && !job.terminal && (job.suspended);
+  const bool changed = entry == nullptr || !codec::Same(job, state_.Object(IndexOf(key)));
+  if (changed) {
+    changes.emplace_back(JobUpsert{std::move(job)});
+    dirty_.insert(uid);
+  }
+  if (unwanted && MayRelease(record, now)) {
+    changes.emplace_back(Released{record.view.key, uid, 0});
+    record.had_work = false;
+    dirty_.insert(uid);
+  }
+  return true;
+}
+
+void JobBook::Take(Time now, std::vector<Change>& changes) {
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    todo_.insert(timers_.begin()->second);
+    dirty_.insert(timers_.begin()->second);
+    timers_.erase(timers_.begin());
+  }
+  // One job may call for another: a name that was given up.
+  std::set<std::string> done;
+  while (!todo_.empty()) {
+    const std::string uid = todo_.extract(todo_.begin()).value();
+    if (!done.contains(uid) && TakeOne(uid, now, changes)) {
+      done.insert(uid);
+    }
+  }
+  deleted_.clear();
+}
+
+void JobBook::List(Time now, std::vector<Change>& observed) {
+  for (const auto& [key, index] : state_.jobs()) {
+    const JobEntry& entry = state_.job(index);
+    const Record* const known = FindRecord(entry.uid);
+    if (!entry.charge.has_value() || (known != nullptr && known->there)) {
+      continue;
+    }
+    // Its parent is gone; what it holds stays until its pods are.
+    const Record& ghost = RecordOf(key.first, key.second, entry.uid);
+    observed.emplace_back(JobUpsert{Compose(ghost, {}, now)});
+  }
+  for (auto& [uid, record] : records_) {
+    const JobEntry* const entry = EntryOf(record);
+    const JobEntry* const named = EntryOfKey({record.view.key, record.view.kind});
+    const bool charged = entry != nullptr && entry->charge.has_value();
+    const auto news = news_.find(uid);
+    const bool fresh = news != news_.end() && news->second.fresh.has_value();
+    const bool waits_for_name = entry == nullptr && named != nullptr && named->charge.has_value();
+    if (!record.there || (!record.opted_in && !charged) || (entry == nullptr && !fresh) ||
+        waits_for_name) {
+      continue;
+    }
+    News taken = news == news_.end() ? News() : std::move(news->second);
+    news_.erase(uid);
+    observed.emplace_back(JobUpsert{Compose(record, std::move(taken), now)});
+  }
+}
+
+void JobBook::AfterList() {
+  for (const auto& [key, index] : state_.jobs()) {
+    const JobEntry& entry = state_.job(index);
+    const Record* const known = FindRecord(entry.uid);
+    if (!entry.charge.has_value() && known != nullptr && known->there) {
+      continue;
+    }
+    Record& record = RecordOf(key.first, key.second, entry.uid);
+    if (entry.charge.has_value() && record.works.empty()) {
+      // When its Works went is not known: perhaps just now.
+      const Millis grace = std::max(kUnknownGrace, record.view.grace);
+      record.had_work = true;
+      record.clear = std::max(record.clear, state_.now() + grace + options_.release_margin);
+    }
+    todo_.insert(entry.uid);
+  }
+}
+
+void JobBook::Forget(const std::string& uid) {
+  news_.erase(uid);
+  records_.erase(uid);
+}
+
+}  // namespace caldera
