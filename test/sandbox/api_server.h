@@ -4,7 +4,7 @@
 // and for the controller. One executor thread; nothing here blocks.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,9 +44,16 @@ class ApiServer final : public HttpTransport {
   /// While false every request and stream fails with kUnavailable (connection refused), and open
   /// streams end.
   void SetReachable(bool reachable);
+  /// Stands in for admission webhooks: called for each create (`before` is null) and update, not
+  /// for writes to a subresource. It may change `object`; an Error refuses the write (400, with its
+  /// message).
+  using Admission =
+      std::function<Status(const ResourceType& type, const Value* before, Value& object)>;
+  void SetAdmission(Admission admission);
   /// Forgets the history: the next watch from an older version gets 410.
   void Compact();
-  /// The next `count` requests whose method is `method` are answered with `status`.
+  /// The next `count` requests whose method is `method` (`WATCH` for those that open a stream) are
+  /// answered with `status`.
   void FailNext(const std::string& method, int status, int count);
 
  private:
