@@ -1,37 +1,27 @@
 #include "controller/kube/rest_transport.h"
 
-#include <atomic>
-#include <cstdlib>
-
-namespace caldera {
-namespace {
-
-std::atomic<uint64_t>& UnobservedCounter() {
-  static std::atomic<uint64_t> count{0};
-  return count;
-}
-
-}  // namespace
-}  // namespace caldera
-
-// cpprestsdk ends the process where a failed task is dropped without a look at it; here it is
-// counted. Its macro U breaks Boost's headers.
-#define _REPORT_PPLTASK_UNOBSERVED_EXCEPTION() ++::caldera::UnobservedCounter()  // NOLINT
-#define _TURN_OFF_PLATFORM_STRING                                                // NOLINT
+// Before the library's own headers.
+#include "controller/kube/pplx_guard.h"
+//
 #include <cpprest/http_client.h>
 #include <cpprest/rawptrstream.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <pplx/threadpool.h>
 
+#include <algorithm>
+#include <atomic>
 #include <boost/asio/ssl.hpp>
+#include <cerrno>
 #include <condition_variable>
-#include <fstream>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <utility>
 
+#include "controller/kube/credentials.h"
 #include "controller/kube/line_sink.h"
 #include "controller/kube/url.h"
 
@@ -42,57 +32,56 @@ namespace http = web::http;
 using Client = http::client::http_client;
 using ClientConfig = http::client::http_client_config;
 
+std::atomic<uint64_t>& UnobservedCounter() {
+  static std::atomic<uint64_t> count{0};
+  return count;
+}
+
 constexpr int kPoolThreads = 4;
+constexpr const char* kContentType = "content-type";
+constexpr size_t kMaxErrorBody = size_t{64} << 10U;  // Of a stream that was refused.
 constexpr std::chrono::seconds kLongestShutdown{10};
 
-// What a connection is made with. Read by the library's threads: a snapshot, never changed.
-struct Identity {
-  std::string ca;
-  std::string cert;
-  std::string key;
-  std::string token;
+void Install(boost::asio::ssl::context& context, const Credentials& credentials) {
+  context.set_options(boost::asio::ssl::context::no_tlsv1 | boost::asio::ssl::context::no_tlsv1_1);
+  if (!credentials.ca.empty()) {
+    // The kubeconfig's CA is the only one that counts. Without one the library has let in the
+    // system's folder of certificates.
+    SSL_CTX_set_cert_store(context.native_handle(), X509_STORE_new());
+    context.add_certificate_authority(boost::asio::buffer(credentials.ca));
+  }
+  if (!credentials.cert.empty()) {
+    context.use_certificate_chain(boost::asio::buffer(credentials.cert));
+    context.use_private_key(boost::asio::buffer(credentials.key), boost::asio::ssl::context::pem);
+  }
+}
+
+struct LineTooLong final : std::exception {
+  [[nodiscard]] const char* what() const noexcept override {
+    return "a line of the stream is longer than Caldera takes";
+  }
 };
 
-std::string ReadOr(const std::string& file, const std::string& otherwise) {
-  if (file.empty()) {
-    return otherwise;
+// The library keeps no category, but OpenSSL's codes are far above those of the system.
+Error ErrorOfHttp(const http::http_exception& error) {
+  const auto code =
+      static_cast<unsigned long>(error.error_code().value());  // NOLINT(google-runtime-int)
+  const std::string text = error.what();
+  if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
+      ERR_GET_REASON(code) != SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+    const char* reason = ERR_reason_error_string(code);
+    return {ErrorCode::kInvalid, text + ": " + (reason != nullptr ? reason : "TLS failed")};
   }
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  // A file that is being replaced can be missing or empty for a moment: keep what there was.
-  return in && !text.str().empty() ? text.str() : otherwise;
-}
-
-std::string Trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) {
-    text.pop_back();
-  }
-  return text;
-}
-
-Identity ReadIdentity(const RestConfig& config, const Identity& before) {
-  Identity now;
-  now.ca = ReadOr(config.ca_file, config.ca_file.empty() ? config.ca_pem : before.ca);
-  now.cert = ReadOr(config.cert_file, config.cert_file.empty() ? config.cert_pem : before.cert);
-  now.key = ReadOr(config.key_file, config.key_file.empty() ? config.key_pem : before.key);
-  now.token =
-      Trimmed(ReadOr(config.token_file, config.token_file.empty() ? config.token : before.token));
-  return now;
-}
-
-void Install(boost::asio::ssl::context& context, const Identity& identity) {
-  context.set_options(boost::asio::ssl::context::no_tlsv1 | boost::asio::ssl::context::no_tlsv1_1);
-  if (!identity.ca.empty()) {
-    // The kubeconfig's CA is the only one that counts.
-    SSL_CTX_set_cert_store(context.native_handle(), X509_STORE_new());
-    context.add_certificate_authority(boost::asio::buffer(identity.ca));
-  } else {
-    context.set_default_verify_paths();
-  }
-  if (!identity.cert.empty()) {
-    context.use_certificate_chain(boost::asio::buffer(identity.cert));
-    context.use_private_key(boost::asio::buffer(identity.key), boost::asio::ssl::context::pem);
+  switch (error.error_code().value()) {
+    case ETIMEDOUT:
+    case ECANCELED:
+    case ECONNRESET:
+    case EPIPE:
+      return {ErrorCode::kUnavailable, text + ": " + error.error_code().message()};
+    default:
+      // The library puts other codes in place of the system's; a refused connection has that of
+      // a host that cannot be reached.
+      return {ErrorCode::kUnavailable, text};
   }
 }
 
@@ -100,13 +89,13 @@ Error ErrorOfFailure(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const http::http_exception& error) {
-    const std::string text = error.what();
-    const bool certificate =
-        text.find("SSL") != std::string::npos || text.find("certificate") != std::string::npos;
-    return {certificate ? ErrorCode::kInvalid : ErrorCode::kUnavailable,
-            text + " (code " + std::to_string(error.error_code().value()) + ")"};
-  } catch (const std::exception& error) {
+    return ErrorOfHttp(error);
+  } catch (const LineTooLong& error) {
     return {ErrorCode::kInvalid, error.what()};
+  } catch (const web::uri_exception& error) {
+    return {ErrorCode::kInvalid, error.what()};
+  } catch (const std::exception& error) {
+    return {ErrorCode::kInternal, error.what()};
   } catch (...) {
     return {ErrorCode::kInternal, "a failure that is no exception"};
   }
@@ -180,8 +169,7 @@ class SinkBuffer final : public concurrency::streams::details::streambuf_state_m
       case LineSink::Put::kLineTooLong:
         break;
     }
-    return pplx::task_from_exception<size_t>(
-        std::runtime_error("a line of the stream is longer than Caldera takes"));
+    return pplx::task_from_exception<size_t>(LineTooLong());
   }
 
  private:
@@ -192,11 +180,12 @@ class SinkBuffer final : public concurrency::streams::details::streambuf_state_m
 
 class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::Impl> {
  public:
-  Impl(RestConfig config, Executor& executor, const RestTransportOptions& options)
+  Impl(RestConfig config, Credentials credentials, Executor& executor,
+       const RestTransportOptions& options)
       : config_(std::move(config)),
         executor_(executor),
         options_(options),
-        identity_(std::make_shared<const Identity>(ReadIdentity(config_, {}))),
+        credentials_(std::make_shared<const Credentials>(std::move(credentials))),
         requests_(config_.server, MakeConfig(options.request_timeout)),
         watches_(config_.server, MakeConfig(options.watch_timeout)),
         read_at_(executor.Now()) {}
@@ -206,7 +195,7 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
     Begin();
     auto handler = std::make_shared<ResponseHandler>(std::move(done));
     auto finish = [self = shared_from_this(), handler](Result<HttpResponse> result) {
-      self->executor_.Post(
+      self->Post(
           [handler, result = std::move(result)]() mutable { (*handler)(std::move(result)); });
       self->Finish();
     };
@@ -218,11 +207,11 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
                 return head;
               });
         })
-        .then([finish](const pplx::task<HttpResponse>& task) {
+        .then([self = shared_from_this(), finish](const pplx::task<HttpResponse>& task) {
           try {
             finish(task.get());
           } catch (...) {
-            finish(tl::unexpected<Error>(ErrorOfFailure(std::current_exception())));
+            finish(self->Failure());
           }
         });
   }
@@ -234,33 +223,29 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
     auto stream = std::make_shared<Stream>();
     stream->handlers = std::move(handlers);
     stream->sink = std::make_shared<LineSink>(options_.max_line_bytes, options_.max_queued_bytes,
-                                              [self = weak_from_this(), id] {
-                                                if (const auto impl = self.lock()) {
-                                                  impl->executor_.Post([self, id] {
-                                                    if (const auto again = self.lock()) {
-                                                      again->DrainStream(id);
-                                                    }
-                                                  });
+                                              [weak = weak_from_this(), id] {
+                                                if (const auto self = weak.lock()) {
+                                                  self->Post([self, id] { self->DrainStream(id); });
                                                 }
                                               });
     streams_.emplace(id, stream);
     auto end = [self = shared_from_this(), id](const Status& status) {
-      self->executor_.Post([self, id, status] { self->EndStream(id, status); });
+      self->Post([self, id, status] { self->EndStream(id, status); });
       self->Finish();
     };
     const concurrency::streams::streambuf<uint8_t> buffer(
         std::make_shared<SinkBuffer>(stream->sink));
     Start(watches_, request, stream->cancel.get_token(), buffer.create_ostream())
         .then([self = shared_from_this(), id](const http::http_response& response) {
-          self->executor_.Post([self, id, head = HeadOf(response)] { self->HeadStream(id, head); });
+          self->Post([self, id, head = HeadOf(response)] { self->HeadStream(id, head); });
           return response.content_ready();
         })
-        .then([end](const pplx::task<http::http_response>& task) {
+        .then([self = shared_from_this(), end](const pplx::task<http::http_response>& task) {
           try {
             task.get();
             end({});
           } catch (...) {
-            end(tl::unexpected<Error>(ErrorOfFailure(std::current_exception())));
+            end(self->Failure());
           }
         });
     return id;
@@ -285,6 +270,7 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
     }
     std::unique_lock lock(mutex_);
     idle_.wait_for(lock, kLongestShutdown, [this] { return under_way_ == 0; });
+    closed_ = true;
   }
 
  private:
@@ -300,19 +286,21 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
     config.set_timeout(timeout);
     config.set_validate_certificates(!config_.insecure);
     config.set_ssl_context_callback([this](boost::asio::ssl::context& context) {
-      Install(context, *std::atomic_load(&identity_));
+      Install(context, *std::atomic_load(&credentials_));
     });
     return config;
   }
 
   // On the executor: files that were rotated count for the connections and requests from now on.
+  // What cannot be read, or does not fit together yet, is being rotated: the old one serves on.
   void Reread() {
     if (executor_.Now() - read_at_ < options_.reread_every) {
       return;
     }
     read_at_ = executor_.Now();
-    std::atomic_store(&identity_, std::make_shared<const Identity>(
-                                      ReadIdentity(config_, *std::atomic_load(&identity_))));
+    if (Result<Credentials> read = ReadCredentials(config_)) {
+      std::atomic_store(&credentials_, std::make_shared<const Credentials>(*std::move(read)));
+    }
   }
 
   pplx::task<http::http_response> Start(Client& client, const HttpRequest& request,
@@ -324,13 +312,15 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
       out.headers().add("User-Agent", "caldera");
       out.set_request_uri(web::uri(request.path + (query.empty() ? "" : "?" + query)));
       for (const auto& [name, value] : request.headers) {
-        out.headers().add(name, value);
+        if (name != kContentType || request.body.empty()) {
+          out.headers().add(name, value);
+        }
       }
-      if (const auto identity = std::atomic_load(&identity_); !identity->token.empty()) {
-        out.headers().add("Authorization", "Bearer " + identity->token);
+      if (const auto credentials = std::atomic_load(&credentials_); !credentials->token.empty()) {
+        out.headers().add("Authorization", "Bearer " + credentials->token);
       }
       if (!request.body.empty()) {
-        const auto type = request.headers.find("content-type");
+        const auto type = request.headers.find(kContentType);
         out.set_body(request.body,
                      type == request.headers.end() ? "application/json" : type->second);
       }
@@ -364,15 +354,22 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
       return;  // Lines that came before the head wait for it.
     }
     const std::shared_ptr<Stream> stream = found->second;
-    if (stream->head->status != 200) {
-      return;  // The body of an error is told at its end.
-    }
     for (std::string& line : stream->sink->Drain()) {
+      if (stream->head->status != 200) {
+        AddToError(*stream, line + "\n");
+        continue;
+      }
       stream->handlers.on_line(std::move(line));
       if (!streams_.contains(id)) {
         return;
       }
     }
+  }
+
+  // The body of an error is told at its end.
+  static void AddToError(Stream& stream, const std::string& text) {
+    std::string& body = stream.head->body;
+    body.append(text, 0, kMaxErrorBody - std::min(body.size(), kMaxErrorBody));
   }
 
   void EndStream(StreamId id, const Status& status) {
@@ -384,10 +381,7 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
     const std::shared_ptr<Stream> stream = found->second;
     streams_.erase(found);
     if (stream->head.has_value() && stream->head->status != 200) {
-      for (const std::string& line : stream->sink->Drain()) {
-        stream->head->body += line + "\n";
-      }
-      stream->head->body += stream->sink->Rest();
+      AddToError(*stream, stream->sink->Rest());
       stream->handlers.on_response(*stream->head);
     }
     stream->handlers.on_end(status);
@@ -395,6 +389,18 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
 
   // ---- what is under way in the library
 
+  // Of the exception that is being handled.
+  [[nodiscard]] tl::unexpected<Error> Failure() const {
+    return tl::unexpected<Error>(ErrorOfFailure(std::current_exception()).Within(config_.server));
+  }
+
+  // The executor may be gone where the library did not let go in time.
+  void Post(Executor::Step step) {
+    const std::lock_guard lock(mutex_);
+    if (!closed_) {
+      executor_.Post(std::move(step));
+    }
+  }
   void Begin() {
     const std::lock_guard lock(mutex_);
     ++under_way_;
@@ -408,7 +414,7 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
   const RestConfig config_;
   Executor& executor_;
   const RestTransportOptions options_;
-  std::shared_ptr<const Identity> identity_;  // By std::atomic_load and _store only.
+  std::shared_ptr<const Credentials> credentials_;  // By std::atomic_load and _store only.
   Client requests_;
   Client watches_;
   Time read_at_;
@@ -418,20 +424,22 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
 
   std::mutex mutex_;
   std::condition_variable idle_;
-  int under_way_ = 0;  // Guarded by mutex_.
+  int under_way_ = 0;    // Guarded by mutex_.
+  bool closed_ = false;  // Guarded by mutex_.
 };
 
 Result<std::unique_ptr<RestTransport>> RestTransport::Create(const RestConfig& config,
                                                              Executor& executor,
                                                              const RestTransportOptions& options) {
+  CALDERA_TRY(Credentials credentials, ReadCredentials(config));
   try {
     const web::uri server(config.server);
     if (server.host().empty() || (server.scheme() != "https" && server.scheme() != "http")) {
       return Fail(ErrorCode::kInvalid,
                   "server '" + config.server + "' is no URL of the form https://HOST:PORT");
     }
-    return std::unique_ptr<RestTransport>(
-        new RestTransport(std::make_shared<Impl>(config, executor, options)));
+    return std::unique_ptr<RestTransport>(new RestTransport(
+        std::make_shared<Impl>(config, std::move(credentials), executor, options)));
   } catch (const std::exception& error) {
     return Fail(ErrorCode::kInvalid, "server '" + config.server + "': " + error.what());
   }
@@ -452,9 +460,14 @@ HttpTransport::StreamId RestTransport::OpenStream(HttpRequest request, StreamHan
 void RestTransport::CloseStream(StreamId stream) { impl_->CloseStream(stream); }
 
 void PrepareRestLibrary() {
-  setenv("SSL_CERT_FILE", "/dev/null", 1);  // NOLINT(concurrency-mt-unsafe): before any thread
-  crossplat::threadpool::initialize_with_threads(kPoolThreads);
+  static std::once_flag once;
+  std::call_once(once, [] {
+    setenv("SSL_CERT_FILE", "/dev/null", 1);  // NOLINT(concurrency-mt-unsafe): before any thread
+    crossplat::threadpool::initialize_with_threads(kPoolThreads);
+  });
 }
+
+void CountUnobservedFailure() { ++UnobservedCounter(); }
 
 uint64_t UnobservedFailures() { return UnobservedCounter(); }
 

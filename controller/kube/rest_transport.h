@@ -23,7 +23,8 @@ struct RestTransportOptions {
 
 class RestTransport final : public HttpTransport {
  public:
-  /// `executor` must outlive the transport. Error: kInvalid for a server URL that is none.
+  /// `executor` must outlive the transport. Error: kInvalid for a server URL that is none and for
+  /// credentials (credentials.h). Files that rotate to something unusable are passed over.
   static Result<std::unique_ptr<RestTransport>> Create(const RestConfig& config, Executor& executor,
                                                        const RestTransportOptions& options);
   /// Cancels what is under way and waits until the library has let go of it (at most 10 s).
@@ -41,8 +42,9 @@ class RestTransport final : public HttpTransport {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Once, first thing in main, before any thread: keeps OpenSSL from reading the system's bundle for
-/// each connection (the kubeconfig's CA is what counts) and bounds cpprestsdk's thread pool.
+/// First thing in main, before any thread (again: nothing happens): keeps OpenSSL from reading the
+/// system's bundle for each connection (the kubeconfig's CA is what counts) and bounds cpprestsdk's
+/// thread pool.
 void PrepareRestLibrary();
 
 /// Failures of cpprestsdk tasks that nobody looked at; 0 unless a guard rail is missing. A metric.
