@@ -202,6 +202,10 @@ constexpr auto FieldsOf(const TaskReport*) {
   return std::tuple{F("task", &TaskReport::task), F("running", &TaskReport::running),
                     F("finished", &TaskReport::finished)};
 }
+constexpr auto FieldsOf(const ClusterBackoff*) {
+  return std::tuple{F("cluster", &ClusterBackoff::cluster), F("reason", &ClusterBackoff::reason),
+                    F("message", &ClusterBackoff::message), F("until", &ClusterBackoff::until)};
+}
 constexpr auto FieldsOf(const Job*) {
   return std::tuple{F("key", &Job::key),
                     F("uid", &Job::uid),
@@ -219,6 +223,7 @@ constexpr auto FieldsOf(const Job*) {
                     F("claimedElsewhere", &Job::claimed_elsewhere),
                     F("terminal", &Job::terminal),
                     F("missingReferences", &Job::missing_references),
+                    F("backoffs", &Job::backoffs),
                     F("placement", &Job::placement),
                     F("reports", &Job::reports),
                     F("reported", &Job::reported),

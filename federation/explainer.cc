@@ -98,7 +98,10 @@ PendingJob Explainer::Explain(JobIndex job) {
   pending.queue = state_.queue(entry.queue).name;
   Reason reason = JobGate(state_, round_.tree(), job);
   if (reason.verdict == Verdict::kNone) {
-    const Answer& answer = AnswerFor(entry.job_class);
+    const JobClass& job_class = state_.classes()[entry.job_class];
+    // Backoffs are each job's own: the rest of its class may be told other reasons.
+    const Answer answer =
+        job_class.blocked.empty() ? AnswerFor(entry.job_class) : Judge(job_class, &entry);
     reason = answer.reason;
     pending.clusters = answer.clusters;
     const JobIndex first = FifoHead(entry.queue);
@@ -121,21 +124,69 @@ const Explainer::Answer& Explainer::AnswerFor(ClassIndex job_class) {
   if (it != answers_.end()) {
     return it->second;
   }
-  return answers_.emplace(job_class, Judge(state_.classes()[job_class])).first->second;
+  return answers_.emplace(job_class, Judge(state_.classes()[job_class], nullptr)).first->second;
 }
 
-Explainer::Answer Explainer::Judge(const JobClass& job_class) {
+Explainer::Answer Explainer::Judge(const JobClass& job_class, const JobEntry* job) {
   const std::optional<Block> block =
       round_.limits().Check(job_class.queue, job_class.tenant, state_.facts(job_class.shape));
   if (block && block->verdict != Verdict::kFairShare) {
     return {round_.limits().Explain(*block), {}};
   }
-  const ClusterVerdicts& clusters = AskClusters(job_class);
-  Reason reason = SumUp(job_class, clusters);
+  ClusterVerdicts clusters = AskClusters(job_class);
+  std::optional<Reason> backoff;
+  if (job != nullptr) {
+    clusters = WithBackoffs(clusters, *job);
+    backoff = FirstBackoff(clusters, *job);
+  }
+  Reason reason = backoff ? *std::move(backoff) : SumUp(job_class, clusters);
   if (reason.verdict == Verdict::kNone && block) {
     reason = round_.limits().Explain(*block);
   }
   return {std::move(reason), clusters};
+}
+
+/// A cluster that would take the job now is what the backoff keeps it from; of the others, what
+/// they lack is said.
+ClusterVerdicts Explainer::WithBackoffs(const ClusterVerdicts& clusters,
+                                        const JobEntry& job) const {
+  ClusterVerdicts::List list = clusters;
+  for (ClusterVerdict& cluster : list) {
+    if (cluster.verdict != Verdict::kNone) {
+      continue;
+    }
+    if (Reason reason = BacksOff(state_, job, cluster.cluster); reason.verdict != Verdict::kNone) {
+      cluster.verdict = reason.verdict;
+      cluster.message = std::move(reason.message);
+      cluster.figures = std::move(reason.figures);
+    }
+  }
+  return ClusterVerdicts(std::move(list));
+}
+
+/// Of the clusters that would take it but for a backoff, the one that comes back first; nothing
+/// where another takes it now.
+std::optional<Reason> Explainer::FirstBackoff(const ClusterVerdicts& clusters,
+                                              const JobEntry& job) const {
+  const ClusterVerdict* first = nullptr;
+  Time until;
+  for (const ClusterVerdict& cluster : clusters) {
+    if (cluster.verdict == Verdict::kNone) {
+      return std::nullopt;
+    }
+    const ClusterBackoff* backoff = LiveBackoff(job, cluster.cluster, state_.now());
+    if (backoff != nullptr && cluster.verdict == VerdictOf(*backoff) &&
+        (first == nullptr || backoff->until < until)) {
+      first = &cluster;
+      until = backoff->until;
+    }
+  }
+  if (first == nullptr) {
+    return std::nullopt;
+  }
+  return Reason{first->verdict,
+                "cluster " + first->cluster + " could not take it: " + first->message,
+                first->figures};
 }
 
 const ClusterVerdicts& Explainer::AskClusters(const JobClass& job_class) {

@@ -39,11 +39,16 @@ class Explainer {
   };
 
   const Answer& AnswerFor(ClassIndex job_class);
-  Answer Judge(const JobClass& job_class);
+  /// `job`: whom clusters back off for, else nullptr.
+  Answer Judge(const JobClass& job_class, const JobEntry* job);
   const ClusterVerdicts& AskClusters(const JobClass& job_class);
   [[nodiscard]] ClusterVerdict AskCluster(const ClusterView& cluster,
                                           const JobClass& job_class) const;
   [[nodiscard]] Reason SumUp(const JobClass& job_class, const ClusterVerdicts& clusters) const;
+  [[nodiscard]] ClusterVerdicts WithBackoffs(const ClusterVerdicts& clusters,
+                                             const JobEntry& job) const;
+  [[nodiscard]] std::optional<Reason> FirstBackoff(const ClusterVerdicts& clusters,
+                                                   const JobEntry& job) const;
   [[nodiscard]] std::optional<Reason> LargerThanFederation(ShapeIndex shape) const;
   [[nodiscard]] std::optional<Reason> LargerThanEveryCluster(ShapeIndex shape) const;
 

@@ -127,6 +127,42 @@ Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape) {
   return reason;
 }
 
+const ClusterBackoff* LiveBackoff(const JobEntry& job, std::string_view cluster, Time now) {
+  const ClusterBackoff* last = nullptr;
+  for (const ClusterBackoff& backoff : job.backoffs) {
+    if (backoff.cluster == cluster && backoff.until > now &&
+        (last == nullptr || backoff.until > last->until)) {
+      last = &backoff;
+    }
+  }
+  return last;
+}
+
+Verdict VerdictOf(const ClusterBackoff& backoff) {
+  for (const Verdict verdict : {Verdict::kNameConflict, Verdict::kApplyFailed,
+                                Verdict::kStuckInMember, Verdict::kTooLarge}) {
+    if (backoff.reason == VerdictName(verdict)) {
+      return verdict;
+    }
+  }
+  return Verdict::kBackoff;
+}
+
+Reason BacksOff(const State& state, const JobEntry& job, std::string_view cluster) {
+  const ClusterBackoff* backoff = LiveBackoff(job, cluster, state.now());
+  if (backoff == nullptr) {
+    return {};
+  }
+  int64_t pods = 0;
+  for (const Task& task : state.spec(job).tasks) {
+    pods += task.replicas;
+  }
+  const std::string& why = backoff->message.empty() ? backoff->reason : backoff->message;
+  return {VerdictOf(*backoff),
+          why + (why.empty() ? "" : "; ") + "not tried again before " + FormatTime(backoff->until),
+          {{"Cluster/" + std::string(cluster), "", pods, 0, 0}}};
+}
+
 bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape,
                   const TenantLimits& quotas) {
   const ShapeFacts& facts = state.facts(shape);

@@ -2,6 +2,7 @@
 // fit, does it fit now; with the reason where it does not. Nothing here knows queues or tenants.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "federation/capacity.h"
@@ -26,6 +27,15 @@ bool FitsNow(const ClusterView& cluster, const Shape& shape, const ShapeFacts& f
 bool FitsEmpty(const State& state, const ClusterView& cluster, ShapeIndex shape);
 /// kNone where FitsNow, else InsufficientResources with the figures that are short.
 Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape);
+
+/// The backoff that keeps a job out of that cluster at `now`, the one that ends last; nullptr:
+/// none.
+const ClusterBackoff* LiveBackoff(const JobEntry& job, std::string_view cluster, Time now);
+/// Its verdict: the one that its reason names, else Backoff.
+Verdict VerdictOf(const ClusterBackoff& backoff);
+/// kNone, or the backoff that keeps this job out of the cluster now, with its figures: of the job's
+/// pods, it takes none.
+Reason BacksOff(const State& state, const JobEntry& job, std::string_view cluster);
 
 /// Some cluster that is not lost allows it, could hold it when empty, and is not ruled out by the
 /// tenant's static assignment there.

@@ -107,7 +107,7 @@ Reason JobGate(const State& state, const QueueTree& tree, JobIndex index) {
   if (Reason own = OwnGate(state, job); own.verdict != Verdict::kNone) {
     return own;
   }
-  const JobClass as_class{job.queue, job.priority, job.tenant, job.shape, {}};
+  const JobClass as_class{job.queue, job.priority, job.tenant, job.shape, {}, {}};
   switch (const Verdict gate = ClassGate(state, tree, as_class); gate) {
     case Verdict::kMissingReference:
       return {gate,

@@ -50,6 +50,10 @@ class Checker {
     CheckQueue(job);
     CheckSums(job, action);
     for (const Shard& shard : action.shards) {
+      for (const ClusterBackoff& backoff : job.backoffs) {
+        Expect(backoff.cluster != shard.cluster || backoff.until <= state_.now(),
+               "cluster " + shard.cluster + " backs off for it");
+      }
       if (CheckCluster(state_.spec(job).clusters, shard)) {
         for (const std::string& broken : limits_.Charge(job, shard)) {
           Expect(false, broken);

@@ -61,6 +61,8 @@ Knob Unhold(const State& state, JobIndex job);
 Knob Resume(const State& state, JobIndex job);
 /// `reference` is `Secret/team-a/token`.
 Knob CreateReference(const State& state, JobIndex job, const std::string& reference);
+/// The backoffs of that cluster for the job end now.
+Knob EndBackoff(const State& state, JobIndex job, ClusterIndex cluster);
 /// The job's annotations, as far as they keep it out of that cluster; `by` is 1.
 Knob AllowCluster(const State& state, JobIndex job, ClusterIndex cluster);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "federation/feasibility.h"
 #include "federation/intake.h"
 #include "federation/knob_parts.h"
 #include "federation/node_pool.h"
@@ -99,6 +100,20 @@ Knob CreateReference(const State& state, JobIndex job, const std::string& refere
     return std::vector<Edit>{{reference, "metadata.name", std::string(kAbsent), name}};
   };
   return knob;
+}
+
+Knob EndBackoff(const State& state, JobIndex job, ClusterIndex cluster) {
+  const std::string& name = state.cluster(cluster).name;
+  const ClusterBackoff* backoff = LiveBackoff(state.job(job), name, state.now());
+  const Time until = backoff == nullptr ? state.now() : backoff->until;
+  return EditJob(
+      state, job,
+      {{"", Keyed("backoffs", name) + ".until", FormatTime(until), FormatTime(state.now())}},
+      [name, now = state.now()](Job& object) {
+        for (ClusterBackoff& b : object.backoffs) {
+          b.until = b.cluster == name ? std::min(b.until, now) : b.until;
+        }
+      });
 }
 
 Knob AllowCluster(const State& state, JobIndex job, ClusterIndex cluster) {

@@ -236,7 +236,8 @@ struct TaskReport {
 };
 
 /// A cluster that could not take a job, for a while: `reason` is a verdict's name (NameConflict,
-/// ApplyFailed, StuckInMember).
+/// ApplyFailed, StuckInMember, TooLarge; what else it may be counts as Backoff). It is refused to
+/// that job before `until`, and no longer at it.
 struct ClusterBackoff {
   std::string cluster;
   std::string reason;
@@ -265,6 +266,7 @@ struct Job {
   bool claimed_elsewhere = false;  ///< Karmada policy labels, or claimed-by somebody else.
   bool terminal = false;           ///< Completed, Failed, Terminated: it holds nothing.
   std::vector<std::string> missing_references;  ///< `Secret/team-a/token`; empty: all are there.
+  std::vector<ClusterBackoff> backoffs;         ///< Also those that have ended; of any order.
 
   // What is known of where it runs.
   std::vector<Shard> placement;  ///< Annotation `placement`, as observed; empty: none.

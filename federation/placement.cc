@@ -18,7 +18,8 @@ bool Placement::Alive(ShapeIndex shape) const {
   return !options_[shape].known || !options_[shape].open.empty();
 }
 
-std::optional<Site> Placement::Place(ShapeIndex shape, TenantIndex tenant, const Limits& limits) {
+std::optional<Site> Placement::Place(const JobClass& job_class, const Limits& limits) {
+  const ShapeIndex shape = job_class.shape;
   Options& options = options_[shape];
   if (!options.known) {
     List(shape, options);
@@ -30,7 +31,9 @@ std::optional<Site> Placement::Place(ShapeIndex shape, TenantIndex tenant, const
     const Option* best = nullptr;
     size_t rivals = 0;
     for (const Option& option : options.open) {
-      if (limits.CheckCluster(tenant, clusters_[option.cluster].index, facts).has_value()) {
+      const ClusterIndex cluster = clusters_[option.cluster].index;
+      if (job_class.IsBlocked(cluster) ||
+          limits.CheckCluster(job_class.tenant, cluster, facts).has_value()) {
         continue;
       }
       ++rivals;

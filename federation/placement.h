@@ -40,10 +40,9 @@ class Placement {
   Placement(const State& state, std::vector<ClusterView> clusters);
 
   [[nodiscard]] const std::vector<ClusterView>& clusters() const { return clusters_; }
-  /// Takes the room for a job of that shape and tenant at the best site; nothing where there is
-  /// none.
-  std::optional<Site> Place(ShapeIndex shape, TenantIndex tenant, const Limits& limits);
-  /// False once no cluster can hold the shape, for whichever tenant.
+  /// Takes the room for a job of that class at the best site; nothing where there is none.
+  std::optional<Site> Place(const JobClass& job_class, const Limits& limits);
+  /// False once no cluster can hold the shape, for whichever job.
   [[nodiscard]] bool Alive(ShapeIndex shape) const;
 
  private:

@@ -72,8 +72,7 @@ std::vector<Action> PlaceInOrder(Round& round) {
     const ShapeFacts& facts = state.facts(job_class.shape);
     const bool may_go = placement.Alive(job_class.shape) &&
                         !round.limits().Check(job_class.queue, job_class.tenant, facts);
-    const auto site =
-        may_go ? placement.Place(job_class.shape, job_class.tenant, round.limits()) : std::nullopt;
+    const auto site = may_go ? placement.Place(job_class, round.limits()) : std::nullopt;
     if (!site.has_value()) {
       contest.Drop();
       continue;

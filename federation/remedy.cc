@@ -14,6 +14,11 @@ namespace {
 /// Which clusters are tried first: those where the least has to be changed.
 int Effort(Verdict verdict) {
   switch (verdict) {
+    case Verdict::kNameConflict:
+    case Verdict::kApplyFailed:
+    case Verdict::kStuckInMember:
+    case Verdict::kTooLarge:
+    case Verdict::kBackoff:
     case Verdict::kTenantQuota:
       return 0;
     case Verdict::kInsufficientResources:
@@ -228,6 +233,12 @@ std::vector<Knob> Remedy::ForCluster(const ClusterView& cluster, Verdict verdict
       // Nothing to edit: it is the cluster that does not serve Jobs.
       return knob.edits(1).empty() ? std::vector<Knob>() : std::vector<Knob>{knob};
     }
+    case Verdict::kNameConflict:
+    case Verdict::kApplyFailed:
+    case Verdict::kStuckInMember:
+    case Verdict::kTooLarge:
+    case Verdict::kBackoff:
+      return {EndBackoff(before_, job_, cluster.index)};
     default:
       return {};
   }

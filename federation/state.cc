@@ -55,6 +55,33 @@ void State::On(const ClockSet& change) {
     TakeOffTop(job);
     PutOnTop(job);
   }
+  while (!backing_off_.empty() && backing_off_.begin()->first <= now_) {
+    const JobIndex job = backing_off_.begin()->second;
+    Dequeue(job);
+    Enqueue(job);
+  }
+}
+
+Time State::NextTimed() const {
+  Time next;
+  const auto consider = [&](Time time) {
+    if (time > now_ && (next == Time() || time < next)) {
+      next = time;
+    }
+  };
+  for (const auto* due : {&settling_, &backing_off_}) {
+    if (!due->empty()) {
+      consider(due->begin()->first);
+    }
+  }
+  for (const ClusterEntry& cluster : clusters_) {
+    const auto& object = cluster.object;
+    if (object.has_value() && !object->ready && !object->deleting &&
+        object->ready_changed != Time()) {
+      consider(object->ready_changed + settings_.cluster_lost_after + Millis(1));
+    }
+  }
+  return next;
 }
 
 void State::On(const SettingsSet& change) {

@@ -6,6 +6,7 @@
 // Whatever is seen outside goes by name, in the order of the maps below.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -99,6 +100,7 @@ struct JobEntry {
   bool claimed_elsewhere = false;
   bool terminal = false;
   std::vector<std::string> missing_references;
+  std::vector<ClusterBackoff> backoffs;
   std::vector<Shard> placement;  ///< As observed.
   std::vector<TaskReport> reports;
   Time reported;
@@ -108,6 +110,8 @@ struct JobEntry {
   QueueIndex charge_queue = kNoIndex;  ///< Which queue it is charged to.
   int64_t last_epoch = 0;              ///< The latest it was ever placed with.
   Time settles;  ///< When its reported pods leave ClusterEntry::on_top; 0: they do not.
+  /// When the first of its backoffs ends that keep it from a cluster; 0: none does.
+  Time backs_off;
 
   /// Neither finished nor placed.
   [[nodiscard]] bool Pending() const { return !terminal && !charge.has_value(); }
@@ -120,7 +124,12 @@ struct JobClass {
   PriorityIndex priority = kNoIndex;
   TenantIndex tenant = kNoIndex;
   ShapeIndex shape = kNoIndex;
-  ClassFifo waiting;  ///< Empty: the slot is free.
+  std::vector<ClusterIndex> blocked;  ///< Clusters that back off for these jobs; sorted.
+  ClassFifo waiting;                  ///< Empty: the slot is free.
+
+  [[nodiscard]] bool IsBlocked(ClusterIndex cluster) const {
+    return std::binary_search(blocked.begin(), blocked.end(), cluster);
+  }
 };
 
 class State {
@@ -137,6 +146,10 @@ class State {
   void Apply(const Change& change);
 
   [[nodiscard]] Time now() const { return now_; }
+  /// The earliest time at which a decision could change by the clock alone: pods that are reported
+  /// leave what counts on top, a cluster that is not Ready is lost, a backoff ends. Before it, a
+  /// ClockSet changes no plan. Zero: never. O(clusters).
+  [[nodiscard]] Time NextTimed() const;
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const ResourceCatalog& resources() const { return resources_; }
 
@@ -208,6 +221,7 @@ class State {
   void DropSpec(JobEntry& entry);
   [[nodiscard]] auto Settle() const;
   void Enqueue(JobIndex index);
+  std::vector<ClusterIndex> BlockedFor(JobEntry& entry);
   void Dequeue(JobIndex index);
   void AddCharge(JobIndex index, Charge charge);
   void DropCharge(JobIndex index);
@@ -234,6 +248,8 @@ class State {
   std::vector<JobIndex> free_jobs_;
   /// Charged jobs some of whose pods are on top only until a time.
   std::set<std::pair<Time, JobIndex>> settling_;
+  /// Candidates that some cluster backs off for, by when the first of them ends.
+  std::set<std::pair<Time, JobIndex>> backing_off_;
   /// What each charged job has added to ClusterEntry::on_top, by shard.
   std::map<JobIndex, std::vector<ResourceVector>> on_top_;
 
@@ -243,7 +259,8 @@ class State {
   std::vector<ShapeFacts> facts_;  ///< By ShapeIndex.
   std::vector<JobClass> classes_;
   std::vector<ClassIndex> free_classes_;
-  std::map<std::array<uint32_t, 4>, ClassIndex> class_keys_;
+  using ClassKey = std::pair<std::array<uint32_t, 4>, std::vector<ClusterIndex>>;
+  std::map<ClassKey, ClassIndex> class_keys_;
 };
 
 }  // namespace caldera

@@ -32,6 +32,7 @@ Job State::Object(JobIndex i) const {
   job.claimed_elsewhere = entry.claimed_elsewhere;
   job.terminal = entry.terminal;
   job.missing_references = entry.missing_references;
+  job.backoffs = entry.backoffs;
   job.placement = entry.placement;
   job.reports = entry.reports;
   job.reported = entry.reported;

@@ -1,6 +1,7 @@
 // Jobs in State: what they ask for (interned), where they wait (classes), what they hold (charges).
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "federation/assert.h"
 #include "federation/state.h"
@@ -94,6 +95,7 @@ void State::On(const JobUpsert& change) {
   entry.claimed_elsewhere = job.claimed_elsewhere;
   entry.terminal = job.terminal;
   entry.missing_references = job.missing_references;
+  entry.backoffs = job.backoffs;
   entry.placement = job.placement;
   entry.reports = job.reports;
   entry.reported = job.reported;
@@ -205,8 +207,11 @@ void State::Enqueue(JobIndex index) {
   if (!candidate) {
     return;
   }
-  const auto [it, added] =
-      class_keys_.try_emplace({entry.queue, entry.priority, entry.tenant, entry.shape}, kNoIndex);
+  ClassKey key{{entry.queue, entry.priority, entry.tenant, entry.shape}, BlockedFor(entry)};
+  if (entry.backs_off != Time()) {
+    backing_off_.insert({entry.backs_off, index});
+  }
+  const auto [it, added] = class_keys_.try_emplace(std::move(key), kNoIndex);
   if (added) {
     if (free_classes_.empty()) {
       it->second = static_cast<ClassIndex>(classes_.size());
@@ -215,7 +220,8 @@ void State::Enqueue(JobIndex index) {
       it->second = free_classes_.back();
       free_classes_.pop_back();
     }
-    classes_[it->second] = {entry.queue, entry.priority, entry.tenant, entry.shape, {}};
+    classes_[it->second] = {entry.queue, entry.priority,   entry.tenant,
+                            entry.shape, it->first.second, {}};
   }
   entry.job_class = it->second;
   classes_[it->second].waiting.Insert({entry.creation, index}, Settle());
@@ -229,11 +235,32 @@ void State::Dequeue(JobIndex index) {
   JobClass& job_class = classes_[entry.job_class];
   job_class.waiting.Erase({entry.creation, index}, Settle());
   if (job_class.waiting.empty()) {
-    class_keys_.erase({job_class.queue, job_class.priority, job_class.tenant, job_class.shape});
+    class_keys_.erase({{job_class.queue, job_class.priority, job_class.tenant, job_class.shape},
+                       std::move(job_class.blocked)});
     free_classes_.push_back(entry.job_class);
     job_class = {};
   }
   entry.job_class = kNoIndex;
+  if (entry.backs_off != Time()) {
+    backing_off_.erase({entry.backs_off, index});
+    entry.backs_off = Time();
+  }
+}
+
+/// The clusters that are refused to it now; notes when the first comes back.
+std::vector<ClusterIndex> State::BlockedFor(JobEntry& entry) {
+  std::vector<ClusterIndex> blocked;
+  entry.backs_off = Time();
+  for (const ClusterBackoff& backoff : entry.backoffs) {
+    if (backoff.until > now_) {
+      blocked.push_back(ClusterOf(backoff.cluster));
+      entry.backs_off =
+          entry.backs_off == Time() ? backoff.until : std::min(entry.backs_off, backoff.until);
+    }
+  }
+  std::sort(blocked.begin(), blocked.end());
+  blocked.erase(std::unique(blocked.begin(), blocked.end()), blocked.end());
+  return blocked;
 }
 
 std::vector<Shard> State::Complete(const JobEntry& entry, std::vector<Shard> shards) const {
