@@ -49,7 +49,11 @@ class ApiServer::Impl : public std::enable_shared_from_this<ApiServer::Impl> {
 
   void Stop() {
     stopped_ = true;
-    watches_.EndAll(Refused(options_.name));
+    watches_.CloseAll();
+    opening_.clear();
+    for (const auto& [id, stream] : std::exchange(proxied_, {})) {
+      stream.first->CloseStream(stream.second);
+    }
   }
 
   void Send(HttpRequest request, ResponseHandler done) {

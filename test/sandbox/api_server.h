@@ -28,6 +28,7 @@ class ApiServer final : public HttpTransport {
  public:
   /// `executor` must outlive the server.
   ApiServer(Executor& executor, ApiServerOptions options);
+  /// Closes every stream: no handler of one is called any more.
   ~ApiServer() override;
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;

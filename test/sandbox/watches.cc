@@ -43,12 +43,7 @@ StoredObject AsOf(const StoredObject& object, uint64_t version) {
 Watches::Watches(Store& store, Executor& executor, Millis bookmark_every)
     : store_(store), executor_(executor), bookmark_every_(bookmark_every) {}
 
-Watches::~Watches() {
-  for (const auto& [id, watch] : watches_) {
-    executor_.Cancel(watch.bookmark);
-    executor_.Cancel(watch.timeout);
-  }
-}
+Watches::~Watches() { CloseAll(); }
 
 void Watches::Open(Id id, WatchOptions options, StreamHandlers handlers) {
   Watch& watch = watches_[id];
@@ -102,6 +97,12 @@ void Watches::EndAll(const Error& error) {
     const auto handlers = watches_.begin()->second.handlers;
     Erase(watches_.begin()->first);
     handlers->on_end(tl::unexpected<Error>(error));
+  }
+}
+
+void Watches::CloseAll() {
+  while (!watches_.empty()) {
+    Erase(watches_.begin()->first);
   }
 }
 

@@ -45,6 +45,7 @@ class Watches {
   void OnChange(const Change& change);
   /// Ends every watch with this error.
   void EndAll(const Error& error);
+  void CloseAll();
 
  private:
   struct Watch {
