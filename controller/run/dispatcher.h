@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,10 @@ struct DispatcherOptions {
   Millis status_interval{1'000};
   /// For so long an own write counts although no watch has shown it yet.
   Millis unseen_write{10'000};
+  /// Called when the observer was told something (a backoff, missing references): a cycle is due.
+  std::function<void()> on_learnt;
+  /// For logs and metrics: why a look at this job ended early. It is repeated after a backoff.
+  std::function<void(const std::string& job_uid, const Error& error)> on_error;
 };
 
 class Dispatcher {

@@ -463,6 +463,8 @@ Time Observer::NextDue() const { return impl_->NextDue(); }
 
 const JobView* Observer::FindJob(const std::string& uid) const { return impl_->jobs().Find(uid); }
 
+std::vector<std::string> Observer::JobUids() const { return impl_->jobs().Uids(); }
+
 std::vector<const WorkView*> Observer::WorksOf(const std::string& job_uid) const {
   return impl_->jobs().WorksOf(job_uid);
 }

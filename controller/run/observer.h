@@ -98,6 +98,8 @@ class Observer {
   /// The parent, while it is there; nullptr: it is gone (or was never there, or did not opt in),
   /// and so must be its Works.
   [[nodiscard]] const JobView* FindJob(const std::string& uid) const;
+  /// Every job that has a parent, a Work or a charge, by uid.
+  [[nodiscard]] std::vector<std::string> JobUids() const;
   /// The Works of its shards, in the order of their namespaces.
   [[nodiscard]] std::vector<const WorkView*> WorksOf(const std::string& job_uid) const;
   /// Works of ours that carry what jobs refer to, or a member's Queue; by namespace and name.

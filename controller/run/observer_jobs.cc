@@ -208,6 +208,15 @@ const JobView* JobBook::Find(const std::string& uid) const {
   return record->opted_in || held ? &record->view : nullptr;
 }
 
+std::vector<std::string> JobBook::Uids() const {
+  std::vector<std::string> uids;
+  uids.reserve(records_.size());
+  for (const auto& [uid, record] : records_) {
+    uids.push_back(uid);
+  }
+  return uids;
+}
+
 std::vector<const WorkView*> JobBook::WorksOf(const std::string& uid) const {
   std::vector<const WorkView*> works;
   if (const Record* const record = FindRecord(uid); record != nullptr) {

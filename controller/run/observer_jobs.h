@@ -47,6 +47,7 @@ class JobBook {
 
   [[nodiscard]] const JobView* Find(const std::string& uid) const;
   [[nodiscard]] std::vector<const WorkView*> WorksOf(const std::string& uid) const;
+  [[nodiscard]] std::vector<std::string> Uids() const;
   [[nodiscard]] const std::map<std::pair<std::string, std::string>, WorkView>& OtherWorks() const {
     return other_works_;
   }

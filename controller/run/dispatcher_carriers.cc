@@ -1,0 +1,212 @@
+#include "controller/run/dispatcher_carriers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/run/dispatcher_patches.h"
+#include "controller/run/queue_works.h"
+#include "federation/render.h"
+
+namespace caldera {
+namespace {
+
+WorkKey KeyOf(const Carrier& carrier) {
+  return {ExecutionNamespace(carrier.cluster), CarrierName(carrier.kind, carrier.ns, carrier.name)};
+}
+
+bool IsTaken(const std::string& message) {
+  return message.find("already exist") != std::string::npos;
+}
+
+}  // namespace
+
+Carriers::Carriers(Client& client, const State& state, const Observer& observer,
+                   const DispatcherOptions& options)
+    : client_(client), state_(state), observer_(observer), options_(options) {}
+
+std::optional<Carriers::Seen> Carriers::Find(const WorkKey& key) {
+  const Time too_old = client_.executor().Now() - options_.unseen_write;
+  const auto made = made_.find(key);
+  const auto shown = observer_.OtherWorks().find(key);
+  if (shown == observer_.OtherWorks().end()) {
+    if (made == made_.end() || made->second.at <= too_old) {
+      made_.erase(key);
+      return std::nullopt;
+    }
+    return Seen{made->second.uid, made->second.digest, false, nullptr};
+  }
+  const WorkView& view = shown->second;
+  Seen seen{view.uid, view.digest, view.deleting, &view};
+  if (const auto deleted = deleted_.find(view.uid); deleted != deleted_.end()) {
+    if (deleted->second <= too_old || view.deleting) {
+      deleted_.erase(deleted);
+    } else {
+      seen.deleting = true;
+    }
+  }
+  if (made != made_.end()) {
+    const bool same = made->second.uid == view.uid;
+    if (made->second.at <= too_old || (same && made->second.digest == view.digest) ||
+        (!same && !seen.deleting)) {
+      made_.erase(made);
+    } else if (same) {
+      seen.digest = made->second.digest;
+    } else {
+      return Seen{made->second.uid, made->second.digest, false, nullptr};
+    }
+  }
+  return seen;
+}
+
+Carriers::Need Carriers::NeedOf(const Carrier& carrier) {
+  const WorkKey key = KeyOf(carrier);
+  if (busy_.contains(key)) {
+    return Need::kWait;
+  }
+  const std::optional<Seen> seen = Find(key);
+  if (!seen) {
+    return Need::kWrite;
+  }
+  if (seen->deleting) {
+    return Need::kGoing;
+  }
+  if (seen->digest != carrier.digest) {
+    return Need::kWrite;
+  }
+  const bool applied =
+      seen->view != nullptr &&
+      (seen->view->applied == WorkView::Applied::kTrue ||
+       (seen->view->applied == WorkView::Applied::kFalse && IsTaken(seen->view->applied_message)));
+  return applied ? Need::kNothing : Need::kWait;
+}
+
+std::string Carriers::Complaint(const Carrier& carrier) const {
+  const auto shown = observer_.OtherWorks().find(KeyOf(carrier));
+  return shown != observer_.OtherWorks().end() && shown->second.applied == WorkView::Applied::kFalse
+             ? shown->second.applied_message
+             : "";
+}
+
+void Carriers::Write(const Carrier& carrier, Client::DoneHandler done) {
+  const WorkKey key = KeyOf(carrier);
+  busy_.insert(key);
+  const std::optional<Seen> seen = Find(key);
+  auto finish = [self = shared_from_this(), carrier, done = std::move(done)](Result<Value> made) {
+    self->Finish(carrier, std::move(made), done);
+  };
+  if (seen) {
+    client_.Patch({&resource::Works(), key.first, key.second}, PatchKind::kMerge,
+                  ToPatch({seen->uid, carrier.manifest, carrier.digest, 0, 0}), "",
+                  std::move(finish));
+  } else {
+    client_.Create(resource::Works(), key.first, RenderCarrier(carrier), std::move(finish));
+  }
+}
+
+void Carriers::Finish(const Carrier& carrier, Result<Value> made, const Client::DoneHandler& done) {
+  const WorkKey key = KeyOf(carrier);
+  busy_.erase(key);
+  if (stopped_) {
+    return;
+  }
+  if (!made) {
+    // Where it is there already, or is another by now, the watch will tell.
+    done(tl::unexpected<Error>(
+        made.error().Within("Work " + key.first + "/" + key.second + " for " + carrier.Use())));
+    return;
+  }
+  const Value* const uid = made->At({"metadata", "uid"});
+  made_[key] = {uid != nullptr && uid->IsString() ? uid->AsString() : "", carrier.digest,
+                client_.executor().Now()};
+  done({});
+}
+
+void Carriers::SetUses(const std::string& job_uid, std::set<WorkKey> uses) {
+  std::set<WorkKey> before;
+  if (const auto found = uses_.find(job_uid); found != uses_.end()) {
+    before = std::move(found->second);
+  }
+  for (const WorkKey& key : uses) {
+    users_[key].insert(job_uid);
+  }
+  for (const WorkKey& key : before) {
+    if (uses.contains(key)) {
+      continue;
+    }
+    const auto users = users_.find(key);
+    users->second.erase(job_uid);
+    if (users->second.empty()) {
+      users_.erase(users);
+      CollectIfUnused(key);
+    }
+  }
+  if (uses.empty()) {
+    uses_.erase(job_uid);
+  } else {
+    uses_[job_uid] = std::move(uses);
+  }
+}
+
+bool Carriers::QueueIsThere(const std::string& work_name) const {
+  return std::any_of(state_.queues().begin(), state_.queues().end(), [&](const auto& entry) {
+    return state_.queue(entry.second).object.has_value() &&
+           CarrierNameOfUse(QueueUse(entry.first)) == work_name;
+  });
+}
+
+void Carriers::CollectIfUnused(const WorkKey& key) {
+  if (!collecting_ || stopped_ || users_.contains(key) || busy_.contains(key)) {
+    return;
+  }
+  const std::optional<Seen> seen = Find(key);
+  if (!seen || seen->deleting || seen->view == nullptr) {
+    return;  // One that no watch has shown yet is looked at when it is shown.
+  }
+  if (seen->view->role == WorkRole::kQueue && QueueIsThere(key.second)) {
+    return;
+  }
+  busy_.insert(key);
+  DeleteOptions options;
+  options.uid = seen->uid;
+  client_.Delete({&resource::Works(), key.first, key.second}, options,
+                 [self = shared_from_this(), key, uid = seen->uid](const Status& done) {
+                   self->busy_.erase(key);
+                   // What failed is tried again when the queues are followed next.
+                   if (done || done.error().code == ErrorCode::kNotFound) {
+                     self->deleted_[uid] = self->client_.executor().Now();
+                   }
+                 });
+}
+
+void Carriers::BeginCollecting() {
+  collecting_ = true;
+  FollowQueues();
+}
+
+void Carriers::FollowQueues() {
+  if (stopped_) {
+    return;
+  }
+  std::map<std::string, const Queue*> queues;
+  for (const auto& [name, index] : state_.queues()) {
+    if (const auto& object = state_.queue(index).object; object.has_value()) {
+      queues.emplace(CarrierNameOfUse(QueueUse(name)), &*object);
+    }
+  }
+  for (const auto& [key, view] : observer_.OtherWorks()) {
+    const auto queue = queues.find(key.second);
+    if (view.role != WorkRole::kQueue || queue == queues.end()) {
+      CollectIfUnused(key);
+      continue;
+    }
+    const auto carrier = MakeQueueCarrier(*queue->second, view.cluster);
+    if (!carrier || busy_.contains(key) || view.deleting) {
+      continue;
+    }
+    if (const auto seen = Find(key); seen && !seen->deleting && seen->digest != carrier->digest) {
+      Write(*carrier, [](const Status& /*done*/) {});  // Tried again after the next cycle.
+    }
+  }
+}
+
+}  // namespace caldera

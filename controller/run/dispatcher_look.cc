@@ -1,0 +1,360 @@
+#include "controller/run/dispatcher_look.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controller/run/dispatcher_patches.h"
+#include "controller/run/dispatcher_status.h"
+#include "controller/run/parent_status.h"
+#include "federation/codec.h"
+
+namespace caldera {
+namespace {
+
+// More writes than any job needs at a time: where they do not bring what is closer to what should
+// be, somebody else undoes them, and a backoff is due.
+constexpr int kMostSteps = 200;
+
+// A Work that is on its way out is waited for by its watch; this is for a watch that lost it.
+constexpr Millis kLookForGone{30'000};
+
+bool IsTaken(const std::string& message) {
+  return message.find("already exist") != std::string::npos;
+}
+
+std::string Summary(const Charge& charge) {
+  std::string text;
+  for (const Shard& shard : charge.shards) {
+    int64_t pods = 0;
+    for (const TaskGrant& grant : shard.tasks) {
+      pods += grant.replicas;
+    }
+    text += (text.empty() ? "" : ", ") + std::to_string(pods) + " pods in cluster " +
+            shard.cluster + " (epoch " + std::to_string(shard.epoch) + ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+JobLook::JobLook(const DispatchContext& context, std::string uid, JobMemory& memory,
+                 Handlers handlers)
+    : context_(context), uid_(std::move(uid)), memory_(memory), handlers_(std::move(handlers)) {}
+
+void JobLook::Step() {
+  if (++steps_ > kMostSteps) {
+    Fail({ErrorCode::kUnavailable, "what is written does not stay: somebody else changes it"});
+    return;
+  }
+  seen_ =
+      See(uid_, context_.state, context_.observer, memory_, {Now(), context_.options.unseen_write});
+  if (seen_.parent != nullptr) {
+    target_ = TargetOf(seen_.parent->key, uid_, seen_.parent->kind);
+  }
+  intent_ = seen_.entry != nullptr && seen_.entry->charge.has_value() ? charge().intent : 0;
+  switch (AimOf(seen_, memory_)) {
+    case Aim::kLeave:
+      Finish();
+      return;
+    case Aim::kGone:
+      context_.events.NotWaiting(uid_);
+      if (!DeleteWhere([](const SeenWork& /*work*/) { return true; })) {
+        Finish();
+      }
+      return;
+    case Aim::kNone:
+      StepNone();
+      return;
+    case Aim::kPlaced:
+      StepPlaced();
+      return;
+    case Aim::kEnded:
+      StepEnded();
+      return;
+  }
+}
+
+void JobLook::StepNone() {
+  if (DeleteWhere([](const SeenWork& /*work*/) { return true; })) {
+    return;
+  }
+  if (seen_.entry->claimed_elsewhere) {
+    Finish();
+    return;
+  }
+  if (!seen_.claimed || !seen_.placement.empty()) {
+    PatchParent(seen_.placement.empty() ? std::nullopt : std::optional<std::string>(""));
+    return;
+  }
+  if (WriteStatus() || RecheckReferences()) {
+    return;
+  }
+  Finish();
+}
+
+void JobLook::StepPlaced() {
+  const std::vector<Shard>& shards = charge().shards;
+  const auto is_wanted = [&](const SeenWork& work) {
+    return std::any_of(shards.begin(), shards.end(), [&](const Shard& shard) {
+      const SeenWork* const wanted = FindWork(seen_, uid_, shard);
+      return wanted != nullptr && wanted->uid == work.uid;
+    });
+  };
+  if (DeleteWhere([&](const SeenWork& work) { return !is_wanted(work); })) {
+    return;
+  }
+  const std::string text = EncodePlacement(shards);
+  if (!seen_.claimed || seen_.placement != text) {
+    PatchParent(text);
+    return;
+  }
+  bool complete = true;
+  bool blocked = false;
+  for (const Shard& shard : shards) {
+    const bool there = FindWork(seen_, uid_, shard) != nullptr;
+    complete = complete && there;
+    blocked = blocked || (!there && NameIsTaken(seen_, uid_, shard));
+  }
+  if (!complete && !blocked) {
+    Send();
+    return;
+  }
+  if (blocked) {
+    Again(Now() + kLookForGone);
+  } else {
+    context_.events.NotWaiting(uid_);
+    if (created_) {
+      created_ = false;
+      Say(EventType::kNormal, "Placed", Summary(charge()), EventRepeat::kOnce);
+    }
+    // Shards of a split job were made suspended, so that all start together.
+    if (SuspendWhere([](const SeenWork& work) { return !work.deleting; }, false) || Resize() ||
+        CheckApplied()) {
+      return;
+    }
+  }
+  if (!WriteStatus()) {
+    Finish();
+  }
+}
+
+void JobLook::StepEnded() {
+  const std::vector<Shard> shards = ShardsOf(seen_);
+  // What has not ended of a job that has: a shard beside one that failed, or one of an earlier
+  // epoch.
+  const auto ended = [&](const SeenWork& work) {
+    return work.view == nullptr || IsTerminalPhase(work.view->phase);
+  };
+  if (DeleteWhere([&](const SeenWork& work) { return !ended(work); }) ||
+      SuspendWhere(ended, true)) {
+    return;
+  }
+  context_.events.NotWaiting(uid_);
+  if (WriteStatus()) {
+    return;
+  }
+  if (!seen_.parent->ttl.has_value()) {
+    Finish();
+    return;
+  }
+  Time since;
+  for (const SeenWork& work : seen_.works) {
+    since = std::max(since, work.view == nullptr ? Time() : work.view->phase_since);
+  }
+  if (since == Time()) {
+    memory_.ended = memory_.ended == Time() ? Now() : memory_.ended;
+    since = memory_.ended;
+  }
+  if (since + *seen_.parent->ttl <= Now()) {
+    DeleteParent();
+  } else {
+    Again(since + *seen_.parent->ttl);
+    Finish();
+  }
+}
+
+bool JobLook::DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted) {
+  for (const SeenWork& work : seen_.works) {
+    if (work.deleting || !unwanted(work)) {
+      continue;
+    }
+    DeleteOptions options;
+    options.uid = work.uid;
+    context_.client.Delete(
+        {&resource::Works(), work.ns, work.name}, options,
+        OnDone([this, key = WorkKey(work.ns, work.name), uid = work.uid](const Status& done) {
+          // Of a conflict, the uid is the cause: that Work is gone.
+          if (!done && done.error().code != ErrorCode::kNotFound &&
+              done.error().code != ErrorCode::kConflict) {
+            Fail(done.error().Within("delete Work " + key.first + "/" + key.second));
+            return;
+          }
+          memory_.deleted[uid] = Now();
+          if (const auto made = memory_.works.find(key);
+              made != memory_.works.end() && made->second.uid == uid) {
+            memory_.works.erase(made);
+          }
+          Step();
+        }));
+    return true;
+  }
+  return false;
+}
+
+void JobLook::PatchParent(std::optional<std::string> placement) {
+  const JobKey key = seen_.parent->key;
+  const Value patch = ParentPatch(uid_, placement);
+  context_.client.Patch(
+      {&resource::Jobs(), key.ns, key.name}, PatchKind::kMerge, patch, "",
+      OnObject([this, key, text = placement.value_or(seen_.placement)](Result<Value> job) {
+        if (!job) {
+          Fail(job.error().Within("claim Job " + key.ToString()));
+          return;
+        }
+        memory_.placement = JobMemory::Placement{text, Now()};
+        parent_ = *std::move(job);
+        intake_.reset();
+        Step();
+      }));
+}
+
+void JobLook::DeleteParent() {
+  const JobKey key = seen_.parent->key;
+  DeleteOptions options;
+  options.uid = uid_;
+  context_.client.Delete({&resource::Jobs(), key.ns, key.name}, options,
+                         OnDone([this, key](const Status& done) {
+                           if (done || done.error().code == ErrorCode::kNotFound) {
+                             Finish();
+                           } else {
+                             Fail(done.error().Within("delete finished Job " + key.ToString()));
+                           }
+                         }));
+}
+
+bool JobLook::SuspendWhere(const std::function<bool(const SeenWork&)>& chosen, bool suspend) {
+  for (const SeenWork& work : seen_.works) {
+    if (work.deleting || work.suspended == suspend || !chosen(work)) {
+      continue;
+    }
+    const WorkKey key(work.ns, work.name);
+    context_.client.Patch(
+        {&resource::Works(), key.first, key.second}, PatchKind::kMerge,
+        SuspendPatch(work.uid, suspend), "", OnObject([this, key](Result<Value> patched) {
+          if (!patched) {
+            Fail(patched.error().Within("suspend or release Work " + key.first + "/" + key.second));
+            return;
+          }
+          RememberWork(key, *patched);
+          Step();
+        }));
+    return true;
+  }
+  return false;
+}
+
+bool JobLook::CheckApplied() {
+  for (const SeenWork& work : seen_.works) {
+    if (work.deleting || work.view == nullptr || work.view->applied != WorkView::Applied::kFalse) {
+      continue;
+    }
+    const WorkView& view = *work.view;
+    if (view.reported) {
+      // It runs: only what was changed since did not reach it.
+      Say(EventType::kWarning, "ApplyFailed",
+          "cluster " + view.cluster + " did not take a change: " + view.applied_message,
+          EventRepeat::kOnce);
+      continue;
+    }
+    const bool taken = IsTaken(view.applied_message);
+    const Time since = view.applied_since == Time() ? Now() : view.applied_since;
+    if (taken || since + context_.options.apply_grace <= Now()) {
+      RecallFrom({view.cluster}, taken ? Verdict::kNameConflict : Verdict::kApplyFailed,
+                 view.applied_message);
+      return true;
+    }
+    Again(since + context_.options.apply_grace);
+  }
+  return false;
+}
+
+bool JobLook::WriteStatus() {
+  auto decision =
+      std::make_shared<StatusDecision>(DecideStatus(seen_, uid_, memory_, context_.options, Now()));
+  if (decision->again != Time()) {
+    Again(decision->again);
+  }
+  if (!decision->write) {
+    return false;
+  }
+  if (decision->ends) {
+    // Before the status: a restart in between says it again, which is no second Event.
+    const bool failed = decision->phase != "Completed";
+    Say(failed ? EventType::kWarning : EventType::kNormal, decision->phase,
+        "the job is " + decision->phase, EventRepeat::kOnce);
+  }
+  const JobKey key = seen_.parent->key;
+  context_.client.Patch({&resource::Jobs(), key.ns, key.name}, PatchKind::kJson,
+                        StatusPatch(uid_, *decision->write), "status",
+                        OnObject([this, key, decision](const Result<Value>& patched) {
+                          if (!patched) {
+                            Fail(patched.error().Within("status of Job " + key.ToString()));
+                            return;
+                          }
+                          RememberStatus(*decision, memory_, Now());
+                          Step();
+                        }));
+  return true;
+}
+
+void JobLook::Say(EventType type, std::string reason, std::string message, EventRepeat repeat) {
+  context_.events.Record(target_, {type, std::move(reason), std::move(message), repeat});
+}
+
+void JobLook::Learnt() {
+  if (context_.options.on_learnt) {
+    context_.options.on_learnt();
+  }
+}
+
+void JobLook::Again(Time at) { again_ = again_ == Time() ? at : std::min(again_, at); }
+
+void JobLook::PublishUses() {
+  std::set<WorkKey> uses;
+  for (const SeenWork& work : seen_.works) {
+    for (const std::string& use : work.uses) {
+      uses.emplace(work.ns, CarrierNameOfUse(use));
+    }
+  }
+  context_.carriers.SetUses(uid_, std::move(uses));
+}
+
+void JobLook::Finish() {
+  PublishUses();
+  stopped_ = true;
+  handlers_.done({std::nullopt, again_});
+}
+
+// What was brought for a shard that could not be made stays for the next try.
+void JobLook::Fail(Error error) {
+  stopped_ = true;
+  handlers_.done({std::move(error), again_});
+}
+
+Client::ObjectHandler JobLook::OnObject(std::function<void(Result<Value>)> then) {
+  return [self = shared_from_this(), then = std::move(then)](Result<Value> object) {
+    if (!self->stopped_) {
+      then(std::move(object));
+    }
+  };
+}
+
+Client::DoneHandler JobLook::OnDone(std::function<void(Status)> then) {
+  return [self = shared_from_this(), then = std::move(then)](Status done) {
+    if (!self->stopped_) {
+      then(std::move(done));
+    }
+  };
+}
+
+}  // namespace caldera

@@ -1,0 +1,124 @@
+// Internal to the dispatcher: one look at one job. Each step compares what is with what should be,
+// does the next write, and steps again when that is answered; a look ends when nothing is left to
+// do now, or with the error that stopped it. One thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/run/dispatcher.h"
+#include "controller/run/dispatcher_carriers.h"
+#include "controller/run/dispatcher_memory.h"
+#include "controller/run/references.h"
+#include "federation/intake.h"
+
+namespace caldera {
+
+/// What every look works with; all of it outlives the looks.
+struct DispatchContext {
+  Client& client;
+  const State& state;
+  Observer& observer;
+  EventRecorder& events;
+  Carriers& carriers;
+  const DispatcherOptions& options;
+};
+
+struct LookOutcome {
+  std::optional<Error> error;
+  Time again;  ///< Look again then; zero: no need.
+};
+
+class JobLook : public std::enable_shared_from_this<JobLook> {
+ public:
+  struct Handlers {
+    std::function<void(LookOutcome)> done;  ///< Called once, perhaps from inside Start.
+    std::function<void()> park;             ///< It waits without a request: another may go ahead.
+    std::function<void()> unpark;
+  };
+  /// `memory` is the job's own and outlives the look.
+  JobLook(const DispatchContext& context, std::string uid, JobMemory& memory, Handlers handlers);
+
+  void Start() { Step(); }
+  /// No handler is called and nothing is written any more.
+  void Stop() { stopped_ = true; }
+
+ private:
+  // dispatcher_look.cc: the steps.
+  void Step();
+  void StepNone();
+  void StepPlaced();
+  void StepEnded();
+  bool DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted);
+  void PatchParent(std::optional<std::string> placement);
+  void DeleteParent();
+  bool SuspendWhere(const std::function<bool(const SeenWork&)>& chosen, bool suspend);
+  bool CheckApplied();
+  bool WriteStatus();
+  void Say(EventType type, std::string reason, std::string message, EventRepeat repeat);
+
+  // dispatcher_send.cc: what a shard needs, and the shard.
+  void Send();
+  void Prepare();
+  bool FetchReference();
+  void HoldForReferences();
+  bool RecheckReferences();
+  void RecheckNext(std::vector<std::string> left, std::vector<std::string> missing);
+  void FinishRecheck(std::vector<std::string> missing);
+  void ForgetReferences();
+  bool BringCarriers();
+  void MakeCarriers();
+  bool RefuseTooLarge();
+  void CreateShard();
+  Value RenderWorkOf(size_t index, std::string& name) const;
+  void LookAtConflict(const WorkKey& key, const Error& error);
+  void RememberWork(const WorkKey& key, const Value& work);
+  void RecallFrom(const std::vector<std::string>& clusters, Verdict verdict,
+                  const std::string& message);
+  void TooLarge(const std::string& message);
+
+  // dispatcher_resize.cc: edits of a shard that is there.
+  bool Resize();
+  void ResizeWork(const SeenWork& work);
+  void Compare(const WorkKey& key, const Value& work);
+  bool FetchParent();
+
+  void Learnt();
+  [[nodiscard]] Time Now() const { return context_.client.executor().Now(); }
+  [[nodiscard]] const Charge& charge() const { return *seen_.entry->charge; }
+  void Again(Time at);
+  void PublishUses();
+  void Finish();
+  void Fail(Error error);
+  /// `then` runs with the answer unless the look was stopped.
+  Client::ObjectHandler OnObject(std::function<void(Result<Value>)> then);
+  Client::DoneHandler OnDone(std::function<void(Status)> then);
+
+  const DispatchContext context_;
+  const std::string uid_;
+  JobMemory& memory_;
+  const Handlers handlers_;
+  SeenJob seen_;        ///< Of this step: what it points to may be gone when a request is answered.
+  EventTarget target_;  ///< Copied from it.
+  int64_t intent_ = 0;  ///< Likewise: of the charge.
+  int steps_ = 0;
+  bool stopped_ = false;
+  bool created_ = false;  ///< By this look: the job is placed.
+  Time again_;
+
+  // Of one dispatch; dropped with the look.
+  std::optional<Value> parent_;   ///< The whole Job.
+  std::optional<Intake> intake_;  ///< Of it.
+  std::vector<Reference> references_;
+  std::map<std::string, Value> fetched_;  ///< By Reference::ToString; null: it is not there.
+  std::vector<Carrier> carriers_;
+  bool carriers_made_ = false;
+  Time carriers_since_;
+};
+
+}  // namespace caldera

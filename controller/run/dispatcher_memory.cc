@@ -1,0 +1,134 @@
+#include "controller/run/dispatcher_memory.h"
+
+#include <algorithm>
+
+#include "federation/render.h"
+
+namespace caldera {
+namespace {
+
+SeenWork FromView(const WorkView& view) {
+  return {view.ns,         view.name,      view.uid,      view.cluster, view.epoch, view.intent,
+          view.generation, view.suspended, view.deleting, view.uses,    &view};
+}
+
+void TakeOver(const JobMemory::Work& made, SeenWork& work) {
+  work.epoch = made.epoch;
+  work.intent = made.intent;
+  work.generation = made.generation;
+  work.suspended = made.suspended;
+  work.uses = made.uses;
+}
+
+bool Shows(const WorkView& view, const JobMemory::Work& made) {
+  return view.epoch == made.epoch && view.intent >= made.intent &&
+         view.generation >= made.generation && view.suspended == made.suspended;
+}
+
+std::vector<SeenWork> SeeWorks(const std::vector<const WorkView*>& views, JobMemory& memory,
+                               Time too_old) {
+  std::vector<SeenWork> works;
+  std::map<std::string, Time> still_shown;
+  for (const WorkView* const view : views) {
+    SeenWork work = FromView(*view);
+    const auto deleted = memory.deleted.find(view->uid);
+    if (deleted != memory.deleted.end() && deleted->second > too_old && !view->deleting) {
+      still_shown.insert(*deleted);
+      work.deleting = true;
+    }
+    if (const auto made = memory.works.find({view->ns, view->name}); made != memory.works.end()) {
+      if (made->second.uid != view->uid && work.deleting) {
+        continue;  // Its successor is there already, and follows below.
+      }
+      if (made->second.uid != view->uid || Shows(*view, made->second)) {
+        memory.works.erase(made);
+      } else {
+        TakeOver(made->second, work);
+      }
+    }
+    works.push_back(std::move(work));
+  }
+  memory.deleted = std::move(still_shown);
+  for (const auto& [key, made] : memory.works) {
+    const bool seen = std::any_of(works.begin(), works.end(), [&key = key](const SeenWork& work) {
+      return work.ns == key.first && work.name == key.second;
+    });
+    if (!seen) {
+      SeenWork& work = works.emplace_back();
+      work.ns = key.first;
+      work.name = key.second;
+      work.uid = made.uid;
+      work.cluster = made.cluster;
+      TakeOver(made, work);
+    }
+  }
+  return works;
+}
+
+}  // namespace
+
+SeenJob See(const std::string& uid, const State& state, const Observer& observer, JobMemory& memory,
+            std::pair<Time, Millis> now_and_unseen) {
+  const Time too_old = now_and_unseen.first - now_and_unseen.second;
+  std::erase_if(memory.works, [&](const auto& made) { return made.second.at <= too_old; });
+  SeenJob job;
+  job.parent = observer.FindJob(uid);
+  if (job.parent != nullptr) {
+    const auto found = state.jobs().find({job.parent->key, job.parent->kind});
+    if (found != state.jobs().end() && state.job(found->second).uid == uid) {
+      job.index = found->second;
+      job.entry = &state.job(found->second);
+    }
+    job.claimed = job.parent->claimed_by_us;
+    job.placement = job.parent->placement;
+    if (memory.placement) {
+      const bool shown = job.claimed && job.placement == memory.placement->text;
+      if (shown || memory.placement->at <= too_old) {
+        memory.placement.reset();
+      } else {
+        job.claimed = true;
+        job.placement = memory.placement->text;
+      }
+    }
+  }
+  job.works = SeeWorks(observer.WorksOf(uid), memory, too_old);
+  return job;
+}
+
+const SeenWork* FindWork(const SeenJob& job, const std::string& uid, const Shard& shard) {
+  const std::string name = WorkName(uid, shard.child);
+  const auto found = std::find_if(job.works.begin(), job.works.end(), [&](const SeenWork& work) {
+    return work.cluster == shard.cluster && work.name == name && work.epoch == shard.epoch &&
+           !work.deleting;
+  });
+  return found == job.works.end() ? nullptr : &*found;
+}
+
+bool NameIsTaken(const SeenJob& job, const std::string& uid, const Shard& shard) {
+  const std::string name = WorkName(uid, shard.child);
+  return std::any_of(job.works.begin(), job.works.end(), [&](const SeenWork& work) {
+    return work.cluster == shard.cluster && work.name == name;
+  });
+}
+
+Aim AimOf(const SeenJob& job, const JobMemory& memory) {
+  if (job.parent == nullptr || job.parent->deleting) {
+    return Aim::kGone;
+  }
+  // What State does not know it cannot have decided about: a Job that was refused keeps what runs.
+  if (job.entry == nullptr || job.parent->kind != JobKind::kJob) {
+    return Aim::kLeave;
+  }
+  const JobEntry& entry = *job.entry;
+  if (entry.claimed_elsewhere) {
+    return entry.charge.has_value() || job.works.empty() ? Aim::kLeave : Aim::kNone;
+  }
+  if (entry.terminal) {
+    return Aim::kEnded;
+  }
+  const bool wanted = entry.charge.has_value() && !entry.suspended && !IsRecalled(entry) &&
+                      memory.recalled != entry.charge->intent;
+  return wanted ? Aim::kPlaced : Aim::kNone;
+}
+
+}  // namespace caldera

@@ -1,0 +1,38 @@
+// Internal to the dispatcher: what it writes, as values, and what may be changed of a shard that is
+// there already. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "federation/document.h"
+
+namespace caldera {
+
+inline constexpr std::string_view kClaimedByLabel = "resourcetemplate.karmada.io/claimed-by";
+inline constexpr std::string_view kClaimedByUs = "caldera";
+
+/// Merge patch of the parent: the claim, and the annotation `placement` (removed where `text` is
+/// empty) unless `text` is absent.
+Value ParentPatch(const std::string& uid, const std::optional<std::string>& text);
+/// Merge patch of a Work's spec.suspendDispatching.
+Value SuspendPatch(const std::string& uid, bool suspend);
+
+/// What Volcano lets change of a Job that is there: minAvailable, priorityClassName, and each
+/// task's replicas and minAvailable, taken from `wanted` into a copy of `there`.
+Value WithAllowed(const Value& there, const Value& wanted);
+/// True where the specs differ in nothing but those, and in the CALDERA_* environment, which is
+/// fixed for an epoch.
+bool SameButAllowed(const Value& there, const Value& wanted);
+
+/// Merge patch of a Work: the manifest as a whole, and what stands on the Work about it.
+struct ManifestPatch {
+  std::string uid;
+  Value manifest;
+  std::string digest;
+  int64_t intent = 0;      ///< 0: stays.
+  int64_t generation = 0;  ///< 0: stays.
+};
+Value ToPatch(const ManifestPatch& patch);
+
+}  // namespace caldera

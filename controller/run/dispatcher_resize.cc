@@ -1,0 +1,117 @@
+// A shard that is there follows its charge (replicas, minAvailable) and its parent (priority); all
+// else is held until the next epoch, since Volcano would refuse it.
+#include <utility>
+
+#include "controller/kube/json_writer.h"
+#include "controller/run/dispatcher_look.h"
+#include "controller/run/dispatcher_patches.h"
+#include "federation/codec.h"
+#include "federation/render.h"
+
+namespace caldera {
+
+bool JobLook::Resize() {
+  const int64_t generation = seen_.parent->generation;
+  bool edited = false;
+  for (const SeenWork& work : seen_.works) {
+    if (work.deleting) {
+      continue;
+    }
+    const bool granted = charge().intent != 0 && work.intent != charge().intent;
+    const bool changed = work.generation != 0 && work.generation != generation &&
+                         memory_.checked_generation != generation;
+    if (granted || changed) {
+      ResizeWork(work);
+      return true;
+    }
+    edited = edited || work.generation != generation;
+  }
+  if (edited) {
+    memory_.checked_generation = generation;
+  }
+  return false;
+}
+
+void JobLook::ResizeWork(const SeenWork& work) {
+  if (parent_) {
+    const Value* const generation = parent_->At({"metadata", "generation"});
+    if (generation != nullptr && generation->IsInteger() &&
+        generation->AsInteger() < seen_.parent->generation) {
+      parent_.reset();
+      intake_.reset();
+    }
+  }
+  if (FetchParent()) {
+    return;
+  }
+  if (!intake_) {
+    Prepare();
+    return;
+  }
+  const WorkKey key(work.ns, work.name);
+  context_.client.Get({&resource::Works(), key.first, key.second},
+                      OnObject([this, key](Result<Value> there) {
+                        if (!there) {
+                          Fail(there.error().Within("get Work " + key.first + "/" + key.second));
+                          return;
+                        }
+                        Compare(key, *there);
+                      }));
+}
+
+void JobLook::Compare(const WorkKey& key, const Value& work) {
+  // The charge may have gone while the Work was on its way.
+  seen_ =
+      See(uid_, context_.state, context_.observer, memory_, {Now(), context_.options.unseen_write});
+  const Result<WorkView> view = ReadWork(work);
+  const Value* const manifests = work.At({"spec", "workload", "manifests"});
+  if (AimOf(seen_, memory_) != Aim::kPlaced || !view || manifests == nullptr ||
+      !manifests->IsList() || manifests->AsList().empty() || !intake_) {
+    Again(Now() + context_.options.first_backoff);
+    Finish();
+    return;
+  }
+  size_t index = 0;
+  const std::vector<Shard>& shards = charge().shards;
+  while (index < shards.size() &&
+         (shards[index].cluster != view->cluster || shards[index].child != view->child)) {
+    ++index;
+  }
+  if (index == shards.size()) {
+    Step();
+    return;
+  }
+  std::string name;
+  const Value rendered = RenderWorkOf(index, name);
+  const Value& wanted = rendered.At({"spec", "workload", "manifests"})->AsList().front();
+  const Value& there = manifests->AsList().front();
+  if (!SameButAllowed(there, wanted)) {
+    Say(EventType::kWarning, "SpecChangeHeld",
+        "only replicas, minAvailable and priorityClassName of a placed job can change: the other "
+        "edits up to generation " +
+            std::to_string(seen_.parent->generation) + " take effect when it is placed again",
+        EventRepeat::kOnce);
+  }
+  const Value merged = WithAllowed(there, wanted);
+  const int64_t generation = seen_.parent->generation;
+  if (merged == there && (view->intent == charge().intent || charge().intent == 0)) {
+    // Of several shards, each was edited alike.
+    memory_.checked_generation = generation;
+    Step();
+    return;
+  }
+  const ManifestPatch patch{view->uid, merged, Digest(WriteJson(merged)), charge().intent,
+                            generation};
+  context_.client.Patch(
+      {&resource::Works(), key.first, key.second}, PatchKind::kMerge, ToPatch(patch), "",
+      OnObject([this, key](Result<Value> patched) {
+        if (!patched) {
+          Fail(patched.error().Within("resize Work " + key.first + "/" + key.second));
+          return;
+        }
+        RememberWork(key, *patched);
+        Step();
+      }));
+}
+
+}  // namespace caldera
