@@ -105,8 +105,12 @@ std::vector<std::string> LimitCheck::Charge(const JobEntry& job, const Shard& sh
   std::vector<std::string> broken;
   const ResourceVector requests = AmountsIn(state_, shard.requests);
   const ClusterIndex cluster = state_.clusters().find(shard.cluster)->second;
-  if (!requests.FitsIn(Free(cluster))) {
-    broken.push_back("cluster " + shard.cluster + " has no room for it");
+  // What it does not ask for may be overcommitted there.
+  for (ResourceIndex r = 0; r < requests.size(); ++r) {
+    if (requests[r] > 0 && requests[r] > Free(cluster)[r]) {
+      broken.push_back("cluster " + shard.cluster + " has no room for its " +
+                       state_.resources().Name(r));
+    }
   }
   Free(cluster).Subtract(requests);
   UsedByTenant(job.tenant).Add(requests);

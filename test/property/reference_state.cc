@@ -1,0 +1,424 @@
+#include "test/property/reference_state.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "federation/share.h"
+
+namespace caldera::property {
+
+namespace {
+
+/// What a node or cluster with this allocatable offers, by every name that counts there.
+ResourceList Capacity(const ResourceList& allocatable) {
+  ResourceList list = allocatable;
+  list.try_emplace("pods", kUnlimited);
+  return list;
+}
+
+ResourceList RequestsOf(const Job& job, const std::vector<TaskGrant>& grants) {
+  ResourceList sum;
+  for (const TaskGrant& grant : grants) {
+    for (const Task& task : job.tasks) {
+      if (task.name == grant.name) {
+        AddTo(sum, Times(task.request, grant.replicas));
+      }
+    }
+  }
+  return sum;
+}
+
+void Complete(const Job& job, std::vector<Shard>& shards) {
+  for (Shard& shard : shards) {
+    if (shard.requests.empty()) {
+      shard.requests = RequestsOf(job, shard.tasks);
+    }
+  }
+}
+
+int64_t Latest(const std::vector<Shard>& shards) {
+  int64_t epoch = 0;
+  for (const Shard& shard : shards) {
+    epoch = std::max(epoch, shard.epoch);
+  }
+  return epoch;
+}
+
+/// Pods of that grant that the member reported running or finished.
+int64_t Reported(const RefJob& job, const TaskGrant& grant) {
+  int64_t reported = 0;
+  for (const TaskReport& report : job.object.reports) {
+    reported += report.task == grant.name ? report.running + report.finished : 0;
+  }
+  int64_t granted = 0;
+  for (const Shard& shard : job.charge->shards) {
+    for (const TaskGrant& other : shard.tasks) {
+      granted += other.name == grant.name ? other.replicas : 0;
+    }
+  }
+  if (job.charge->shards.size() > 1 && reported < granted) {
+    return 0;
+  }
+  return std::min<int64_t>(reported, grant.replicas);
+}
+
+/// What the shard uses that the cluster's summary does not show yet.
+ResourceList OnTop(const RefState& state, const RefJob& job, const Shard& shard) {
+  ResourceList amounts = shard.requests;
+  if (state.now < job.object.reported + 2 * state.settings.summary_period) {
+    return amounts;
+  }
+  for (const TaskGrant& grant : shard.tasks) {
+    for (const Task& task : job.object.tasks) {
+      if (task.name == grant.name) {
+        Take(amounts, Times(task.request, Reported(job, grant)));
+      }
+    }
+  }
+  for (auto& [resource, amount] : amounts) {
+    amount = std::max<int64_t>(amount, 0);
+  }
+  return amounts;
+}
+
+int64_t SlotsOn(const RefNode& node, const RefGangTask& task) {
+  const NodeConstraint& c = *task.nodes;
+  bool takes = !node.object.unschedulable && node.object.ready &&
+               RefTolerates(c.tolerations, node.object.taints);
+  for (const auto& [key, value] : c.selector) {
+    takes = takes && RefMatches({key, "In", {value}}, node.object.labels);
+  }
+  if (c.has_affinity) {
+    bool any = false;
+    for (const NodeConstraint::Term& term : c.terms) {
+      bool all = !term.expressions.empty() || !term.fields.empty();
+      for (const LabelRequirement& r : term.expressions) {
+        all = all && RefMatches(r, node.object.labels);
+      }
+      for (const LabelRequirement& r : term.fields) {
+        all = all && RefMatches(r, {{"metadata.name", node.object.name}});
+      }
+      any = any || all;
+    }
+    takes = takes && any;
+  }
+  int64_t slots = takes ? task.replicas : 0;
+  for (const auto& [resource, amount] : task.request) {
+    if (amount > 0) {
+      slots = std::min(slots, std::max<int64_t>(At(node.free, resource), 0) / amount);
+    }
+  }
+  return slots;
+}
+
+/// Puts as many pods as fit, each onto the node that it fills best; returns how many.
+int64_t Fill(std::map<std::string, RefNode>& nodes, const ResourceList& all,
+             const RefGangTask& task) {
+  std::vector<std::pair<int64_t, std::string>> order;
+  for (const auto& [name, node] : nodes) {
+    if (SlotsOn(node, task) == 0) {
+      continue;
+    }
+    int64_t left = 0;
+    for (const auto& [resource, amount] : task.request) {
+      if (amount > 0) {
+        left = std::max(left, Share(At(node.free, resource) - amount, At(all, resource)));
+      }
+    }
+    order.emplace_back(left, name);
+  }
+  std::sort(order.begin(), order.end());
+  int64_t put = 0;
+  for (const auto& [left, name] : order) {
+    const int64_t count = std::min(task.replicas - put, SlotsOn(nodes.at(name), task));
+    Take(nodes.at(name).free, Times(task.request, count));
+    put += count;
+  }
+  return put;
+}
+
+ResourceList SumOfNodes(const std::map<std::string, RefNode>& nodes) {
+  ResourceList all;
+  for (const auto& [name, node] : nodes) {
+    AddTo(all, Capacity(node.object.allocatable));
+  }
+  return all;
+}
+
+/// Bound pods, then what our shards here still have to put, oldest intent first. Returns what the
+/// bound pods use and what is not bound yet.
+std::pair<ResourceList, ResourceList> FillNodes(const RefState& state, RefCluster& cluster) {
+  std::map<std::tuple<JobKey, std::string>, std::pair<int64_t, int64_t>> bound;
+  ResourceList used;
+  for (const Pod& pod : cluster.pods) {
+    if (pod.node.empty()) {
+      continue;
+    }
+    if (!pod.job.empty()) {
+      auto& [running, finished] = bound[{JobKey{pod.ns, pod.job}, pod.task}];
+      ++(pod.terminal ? finished : running);
+    }
+    if (!pod.terminal) {
+      if (const auto it = cluster.nodes.find(pod.node); it != cluster.nodes.end()) {
+        Take(it->second.free, pod.requests);
+      }
+      AddTo(used, pod.requests);
+    }
+  }
+  std::vector<const RefJob*> jobs;
+  for (const auto& [key, job] : state.jobs) {
+    const bool here = job.charge && std::any_of(job.charge->shards.begin(),
+                                                job.charge->shards.end(), [&](const Shard& shard) {
+                                                  return shard.cluster == cluster.object.name;
+                                                });
+    if (here) {
+      jobs.push_back(&job);
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const RefJob* a, const RefJob* b) {
+    return std::tie(a->charge->intent, a->object.key, a->object.uid) <
+           std::tie(b->charge->intent, b->object.key, b->object.uid);
+  });
+  ResourceList unbound;
+  for (const RefJob* job : jobs) {
+    std::vector<RefGangTask> gang;
+    for (const Shard& shard : job->charge->shards) {
+      for (const TaskGrant& grant : shard.tasks) {
+        for (const Task& task : job->object.tasks) {
+          if (shard.cluster != cluster.object.name || task.name != grant.name) {
+            continue;
+          }
+          const auto [running, finished] = bound[{job->object.key, grant.name}];
+          int64_t reported = 0;
+          for (const TaskReport& report : job->object.reports) {
+            reported = report.task == grant.name ? report.finished : reported;
+          }
+          const int64_t open = grant.replicas - running - std::max<int64_t>(finished, reported);
+          if (open > 0) {
+            gang.push_back({&task.nodes, task.request, open});
+            AddTo(unbound, Times(task.request, open));
+          }
+        }
+      }
+    }
+    if (!RefPack(cluster.nodes, gang)) {
+      for (const RefGangTask& task : gang) {
+        Fill(cluster.nodes, SumOfNodes(cluster.nodes), task);
+      }
+    }
+  }
+  return {used, unbound};
+}
+
+void View(const RefState& state, RefCluster& cluster) {
+  const Cluster& object = cluster.object;
+  cluster.lost =
+      object.deleting ||
+      (!object.ready && (object.ready_changed == Time() ||
+                         state.now - object.ready_changed > state.settings.cluster_lost_after));
+  cluster.allocatable = Capacity(object.allocatable);
+  ResourceList allocated = object.allocated;
+  ResourceList on_top;
+  ResourceList charged;
+  for (const auto& [key, job] : state.jobs) {
+    for (const Shard& shard : job.charge ? job.charge->shards : std::vector<Shard>()) {
+      if (shard.cluster == object.name) {
+        AddTo(on_top, OnTop(state, job, shard));
+        AddTo(charged, shard.requests);
+      }
+    }
+  }
+  ResourceList taken = object.allocating;
+  for (const auto& [resource, amount] : on_top) {
+    taken[resource] = std::max(taken[resource], amount);
+  }
+  if (!cluster.nodes.empty()) {
+    const auto [used, unbound] = FillNodes(state, cluster);
+    if (!object.has_summary) {
+      cluster.allocatable = SumOfNodes(cluster.nodes);
+      allocated = used;
+      on_top = unbound;
+      taken = unbound;
+    }
+  }
+  for (const auto& [resource, amount] : allocated) {
+    const int64_t own = std::max<int64_t>(At(charged, resource) - At(on_top, resource), 0);
+    cluster.foreign[resource] = std::max<int64_t>(amount - own, 0);
+  }
+  for (const auto& [resource, amount] : cluster.allocatable) {
+    const int64_t out = At(taken, resource) + At(allocated, resource);
+    cluster.free[resource] =
+        cluster.Offers() ? std::max<int64_t>(SaturatingSub(amount, out), 0) : 0;
+  }
+}
+
+}  // namespace
+
+ResourceList RefJob::Total() const {
+  ResourceList total;
+  for (const Task& task : object.tasks) {
+    AddTo(total, Times(task.request, task.replicas));
+  }
+  return total;
+}
+
+int64_t At(const ResourceList& list, const std::string& resource) {
+  const auto it = list.find(resource);
+  return it == list.end() ? 0 : it->second;
+}
+int64_t LimitAt(const ResourceList& list, const std::string& resource) {
+  const auto it = list.find(resource);
+  return it == list.end() ? kUnlimited : it->second;
+}
+int64_t CapacityAt(const ResourceList& list, const std::string& resource) {
+  return resource == "pods" ? LimitAt(list, resource) : At(list, resource);
+}
+void Take(ResourceList& from, const ResourceList& amounts) {
+  for (const auto& [resource, amount] : amounts) {
+    from[resource] = SaturatingSub(At(from, resource), amount);
+  }
+}
+
+bool RefMatches(const LabelRequirement& requirement, const Labels& labels) {
+  const auto it = labels.find(requirement.key);
+  const bool there = it != labels.end();
+  const bool listed =
+      there && std::count(requirement.values.begin(), requirement.values.end(), it->second) > 0;
+  if (requirement.op == "In") {
+    return listed;
+  }
+  if (requirement.op == "NotIn") {
+    return !listed;
+  }
+  if (requirement.op == "Exists" || requirement.op == "DoesNotExist") {
+    return there == (requirement.op == "Exists");
+  }
+  if (!there || it->second.find_first_not_of("0123456789") != std::string::npos) {
+    return false;
+  }
+  const int have = std::stoi(it->second);
+  const int want = std::stoi(requirement.values.front());
+  return requirement.op == "Gt" ? have > want : have < want;
+}
+
+bool RefTolerates(const std::vector<Toleration>& tolerations, const std::vector<Taint>& taints) {
+  for (const Taint& taint : taints) {
+    bool tolerated = taint.effect == "PreferNoSchedule";
+    for (const Toleration& t : tolerations) {
+      const bool key = t.key == taint.key || (t.key.empty() && t.op == "Exists");
+      const bool value = t.op == "Exists" || t.value == taint.value;
+      tolerated = tolerated || (key && value && (t.effect.empty() || t.effect == taint.effect));
+    }
+    if (!tolerated) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool RefAllowed(const RefCluster& cluster, const ClusterConstraint& constraint) {
+  const Cluster& object = cluster.object;
+  bool allowed = constraint.names.empty() ||
+                 std::count(constraint.names.begin(), constraint.names.end(), object.name) > 0;
+  for (const LabelRequirement& requirement : constraint.selector) {
+    allowed = allowed && RefMatches(requirement, object.labels);
+  }
+  const bool serves = !object.apis_known || std::count(object.apis.begin(), object.apis.end(),
+                                                       "batch.volcano.sh/v1alpha1/Job") > 0;
+  return allowed && serves && RefTolerates(constraint.tolerations, object.taints);
+}
+
+std::vector<RefGangTask> GangOfJob(const Job& job) {
+  std::vector<const Task*> kept;
+  for (const Task& task : job.tasks) {
+    if (task.replicas > 0) {
+      kept.push_back(&task);
+    }
+  }
+  std::sort(kept.begin(), kept.end(), [](const Task* a, const Task* b) {
+    return std::tie(a->request, a->replicas, a->nodes, a->partition) <
+           std::tie(b->request, b->replicas, b->nodes, b->partition);
+  });
+  std::vector<RefGangTask> gang;
+  for (const Task* task : kept) {
+    gang.push_back({&task->nodes, task->request, task->replicas});
+  }
+  return gang;
+}
+
+bool RefPack(std::map<std::string, RefNode>& nodes, std::vector<RefGangTask> gang) {
+  const ResourceList all = SumOfNodes(nodes);
+  const auto size = [&](const RefGangTask& task) {
+    int64_t largest = 0;
+    for (const auto& [resource, amount] : task.request) {
+      largest = std::max(largest, Share(amount, At(all, resource)));
+    }
+    return largest;
+  };
+  std::stable_sort(gang.begin(), gang.end(),
+                   [&](const RefGangTask& a, const RefGangTask& b) { return size(a) > size(b); });
+  std::map<std::string, RefNode> trial = nodes;
+  for (const RefGangTask& task : gang) {
+    if (Fill(trial, all, task) < task.replicas) {
+      return false;
+    }
+  }
+  nodes = std::move(trial);
+  return true;
+}
+
+RefState::RefState(const std::vector<Change>& exported) {
+  Queue root;
+  root.name = "root";
+  Queue fallback;
+  fallback.name = "default";
+  fallback.parent = "root";
+  queues = {{"root", root}, {"default", fallback}};
+  for (const Change& change : exported) {
+    if (const auto* clock = std::get_if<ClockSet>(&change)) {
+      now = clock->now;
+    } else if (const auto* set = std::get_if<SettingsSet>(&change)) {
+      settings = set->settings;
+    } else if (const auto* queue = std::get_if<QueueUpsert>(&change)) {
+      queues.insert_or_assign(queue->queue.name, queue->queue);
+    } else if (const auto* priority = std::get_if<PriorityClassUpsert>(&change)) {
+      priorities[priority->priority_class.name] = priority->priority_class;
+    } else if (const auto* ns = std::get_if<NamespaceUpsert>(&change)) {
+      namespaces[ns->ns.name] = ns->ns;
+    } else if (const auto* quota = std::get_if<TenantQuotaUpsert>(&change)) {
+      quotas.push_back(quota->quota);
+    } else if (const auto* cluster = std::get_if<ClusterUpsert>(&change)) {
+      clusters[cluster->cluster.name].object = cluster->cluster;
+    } else if (const auto* node = std::get_if<NodeUpsert>(&change)) {
+      clusters[node->node.cluster].nodes[node->node.name] = {node->node,
+                                                             Capacity(node->node.allocatable)};
+    } else if (const auto* pod = std::get_if<PodUpsert>(&change)) {
+      clusters[pod->pod.cluster].pods.push_back(pod->pod);
+    } else if (const auto* upsert = std::get_if<JobUpsert>(&change)) {
+      RefJob& job = jobs[{upsert->job.key, upsert->job.kind}];
+      job.object = upsert->job;
+      job.last_epoch = Latest(upsert->job.placement);
+      if (job.last_epoch > 0 && !upsert->job.terminal) {
+        job.charge = Placed{upsert->job.key, upsert->job.uid, 0, Time(), upsert->job.placement};
+        Complete(job.object, job.charge->shards);
+      }
+    } else if (const auto* released = std::get_if<Released>(&change)) {
+      RefJob& job = jobs.at({released->key, JobKind::kJob});
+      job.charge.reset();
+      job.last_epoch = std::max(job.last_epoch, released->epoch);
+    } else if (const auto* placed = std::get_if<Placed>(&change)) {
+      RefJob& job = jobs.at({placed->key, JobKind::kJob});
+      job.charge = *placed;
+      Complete(job.object, job.charge->shards);
+      job.last_epoch = std::max(job.last_epoch, Latest(placed->shards));
+    }
+  }
+  // A node of a cluster that is not there belongs to nobody.
+  std::erase_if(clusters, [](const auto& cluster) { return cluster.second.object.name.empty(); });
+  for (auto& [name, cluster] : clusters) {
+    View(*this, cluster);
+  }
+}
+
+}  // namespace caldera::property

@@ -1,0 +1,75 @@
+// What the reference planner knows, read from Export() alone into plain maps: no shapes, classes or
+// indexes, everything by name. Slow and simple on purpose; the rules are those of the headers of
+// capacity.h, node_pool.h and shares.h, written again from their words.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "federation/change.h"
+#include "federation/resources.h"
+
+namespace caldera::property {
+
+struct RefJob {
+  Job object;
+  std::optional<Placed> charge;
+  int64_t last_epoch = 0;
+  [[nodiscard]] ResourceList Total() const;
+};
+
+struct RefNode {
+  Node object;
+  ResourceList free;
+};
+
+struct RefCluster {
+  Cluster object;
+  std::map<std::string, RefNode> nodes;
+  std::vector<Pod> pods;
+  bool lost = false;
+  ResourceList allocatable;
+  ResourceList free;
+  ResourceList foreign;
+  [[nodiscard]] bool Offers() const { return object.ready && !object.deleting; }
+};
+
+struct RefState {
+  Time now;
+  Settings settings;
+  std::map<std::string, Queue> queues;
+  std::map<std::string, PriorityClass> priorities;
+  std::map<std::string, Namespace> namespaces;
+  std::vector<TenantQuota> quotas;
+  std::map<std::string, RefCluster> clusters;
+  std::map<std::pair<JobKey, JobKind>, RefJob> jobs;
+
+  explicit RefState(const std::vector<Change>& exported);
+};
+
+/// 0 where it is absent.
+int64_t At(const ResourceList& list, const std::string& resource);
+/// kUnlimited where it is absent.
+int64_t LimitAt(const ResourceList& list, const std::string& resource);
+/// Of a capacity: as At, but pods that nobody counts are unlimited.
+int64_t CapacityAt(const ResourceList& list, const std::string& resource);
+void Take(ResourceList& from, const ResourceList& amounts);
+
+bool RefMatches(const LabelRequirement& requirement, const Labels& labels);
+bool RefTolerates(const std::vector<Toleration>& tolerations, const std::vector<Taint>& taints);
+/// Names, selector, taints, API.
+bool RefAllowed(const RefCluster& cluster, const ClusterConstraint& constraint);
+
+struct RefGangTask {
+  const NodeConstraint* nodes = nullptr;
+  ResourceList request;
+  int64_t replicas = 0;
+};
+std::vector<RefGangTask> GangOfJob(const Job& job);
+/// Packs all of it and takes the room, or leaves everything as it was.
+bool RefPack(std::map<std::string, RefNode>& nodes, std::vector<RefGangTask> gang);
+
+}  // namespace caldera::property
