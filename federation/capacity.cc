@@ -65,6 +65,9 @@ BoundPods PlaceBound(const State& state, ClusterView& view, ResourceVector& used
 }
 
 int64_t Finished(const JobEntry& job, const std::string& task) {
+  if (!job.Reported()) {
+    return 0;
+  }
   for (const TaskReport& report : job.reports) {
     if (report.task == task) {
       return report.finished;

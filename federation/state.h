@@ -113,6 +113,11 @@ struct JobEntry {
   /// When the first of its backoffs ends that keep it from a cluster; 0: none does.
   Time backs_off;
 
+  /// The reports are about what it holds: not left over from before it was placed there. Their time
+  /// comes in whole seconds.
+  [[nodiscard]] bool Reported() const {
+    return charge.has_value() && reported >= std::chrono::floor<std::chrono::seconds>(charge->at);
+  }
   /// Neither finished nor placed.
   [[nodiscard]] bool Pending() const { return !terminal && !charge.has_value(); }
 };

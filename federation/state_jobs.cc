@@ -44,7 +44,7 @@ int64_t ReportedOf(const JobEntry& job, const TaskGrant& grant) {
       granted += other.name == grant.name ? other.replicas : 0;
     }
   }
-  const int64_t reported = Reported(job, grant.name);
+  const int64_t reported = job.Reported() ? Reported(job, grant.name) : 0;
   if (job.charge->shards.size() > 1 && reported < granted) {
     return 0;
   }

@@ -178,6 +178,17 @@ TEST_CASE("state: pods are on top until two summary periods after they were repo
   CHECK(OnTop(fed, "east").empty());
 }
 
+TEST_CASE("state: reports from before a job was placed again say nothing of it") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=8").AddJob("n/a", "default", 4, "cpu=1", [&](Job& j) {
+    j.reports = {{"worker", 4, 0}};
+    j.reported = testing::kStart;  // It ran before, long ago, and was evicted.
+  });
+  fed.Go();
+  CHECK(OnTop(fed, "east") == Amounts("cpu=4 pods=4"));
+  CheckRebuilds(fed.state);
+}
+
 TEST_CASE("state: reports of a split job count once they cover all of it") {
   Fed fed;
   fed.AddCluster("east", "cpu=8").AddCluster("west", "cpu=8");

@@ -48,7 +48,7 @@ int64_t Latest(const std::vector<Shard>& shards) {
 /// Pods of that grant that the member reported running or finished.
 int64_t Reported(const RefJob& job, const TaskGrant& grant) {
   int64_t reported = 0;
-  for (const TaskReport& report : job.object.reports) {
+  for (const TaskReport& report : job.Reports()) {
     reported += report.task == grant.name ? report.running + report.finished : 0;
   }
   int64_t granted = 0;
@@ -191,7 +191,7 @@ std::pair<ResourceList, ResourceList> FillNodes(const RefState& state, RefCluste
           }
           const auto [running, finished] = bound[{job->object.key, grant.name}];
           int64_t reported = 0;
-          for (const TaskReport& report : job->object.reports) {
+          for (const TaskReport& report : job->Reports()) {
             reported = report.task == grant.name ? report.finished : reported;
           }
           const int64_t open = grant.replicas - running - std::max<int64_t>(finished, reported);
@@ -261,6 +261,11 @@ ResourceList RefJob::Total() const {
     AddTo(total, Times(task.request, task.replicas));
   }
   return total;
+}
+
+std::vector<TaskReport> RefJob::Reports() const {
+  const bool stale = object.reported < std::chrono::floor<std::chrono::seconds>(charge->at);
+  return stale ? std::vector<TaskReport>() : object.reports;
 }
 
 int64_t At(const ResourceList& list, const std::string& resource) {

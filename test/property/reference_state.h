@@ -19,6 +19,8 @@ struct RefJob {
   std::optional<Placed> charge;
   int64_t last_epoch = 0;
   [[nodiscard]] ResourceList Total() const;
+  /// What was reported of its pods since it was placed where it is.
+  [[nodiscard]] std::vector<TaskReport> Reports() const;
 };
 
 struct RefNode {

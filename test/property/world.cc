@@ -260,7 +260,7 @@ Job AnyJob(int i) {
   }
   if (OneIn(4)) {
     job.reports = {{"a", Pick(3), Pick(2)}};
-    job.reported = OneOf({kNow - Millis(1), kNow - Millis(100'000)});
+    job.reported = OneOf({kNow, kNow - Millis(100'000), kNow - Millis(600'000)});
   }
   return job;
 }
@@ -335,8 +335,8 @@ World AnyWorld(const WorldOptions& options) {
     }
     world.objects.emplace_back(JobUpsert{job});
     if (options.running && OneIn(6)) {
-      world.placed.emplace_back(
-          Placed{job.key, job.uid, ++intent, kNow - Millis(5), AnyShards(job, 3)});
+      world.placed.emplace_back(Placed{job.key, job.uid, ++intent,
+                                       kNow - Millis(OneOf({5, 500'000})), AnyShards(job, 3)});
     }
   }
   return world;

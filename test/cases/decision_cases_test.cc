@@ -1,0 +1,260 @@
+// What is decided in the cases c09 c11 c13 c15, which are modelled on public reports: manifests in,
+// plan, verdicts and shares out.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "controller/kube/input.h"
+#include "federation/explain.h"
+#include "federation/intake.h"
+#include "federation/planner.h"
+#include "federation/report.h"
+#include "federation/state.h"
+
+namespace caldera {
+namespace {
+
+const Time kNow = Time(std::chrono::hours(24 * 365 * 50));
+
+/// Objects of a case and of its script, as they come in.
+class Case {
+ public:
+  void Load(const std::string& name) {
+    std::istringstream nothing;
+    Finish(ReadInput({std::string(CALDERA_TEST_DATA) + "/cases/" + name + ".yaml"}, nothing,
+                     [this](Document document) { Take(document); }));
+  }
+  void AddText(const std::string& yaml) {
+    ReadReport report;
+    ReadText(
+        yaml, "script.yaml", [this](Document document) { Take(document); }, report);
+    Finish(report);
+  }
+  void AddCluster(const std::string& name, const std::string& allocatable) {
+    AddText("{apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: " + name +
+            "}, status: {conditions: [{type: Ready, status: 'True'}], "
+            "resourceSummary: {allocatable: {" +
+            allocatable + "}}}}");
+  }
+  /// `extra` goes into the spec, `annotations` into the metadata.
+  void AddJob(const std::string& name, const std::string& queue, int pods, const std::string& each,
+              const std::string& extra = "", const std::string& annotations = "") {
+    AddText("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: " + name +
+            ", namespace: n, annotations: {" + annotations + "}}, spec: {queue: " + queue + ", " +
+            extra + " tasks: [{name: t, replicas: " + std::to_string(pods) +
+            ", template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, "
+            "resources: {requests: {" +
+            each + "}}}]}}}]}}");
+  }
+
+  Plan Go() {
+    Plan plan = MakePlan(state);
+    for (const Change& change : EffectOf(plan, 1)) {
+      state.Apply(change);
+    }
+    return plan;
+  }
+  [[nodiscard]] PendingJob Waiting(const std::string& name) const {
+    const std::vector<PendingJob> pending = ExplainPending(state);
+    const auto it = std::find_if(pending.begin(), pending.end(),
+                                 [&](const PendingJob& job) { return job.job.name == name; });
+    REQUIRE_MESSAGE(it != pending.end(), name);
+    return *it;
+  }
+  [[nodiscard]] QueueReport Queue(const std::string& name) const {
+    const Report report = MakeReport(state);
+    const auto it = std::find_if(report.queues.begin(), report.queues.end(),
+                                 [&](const QueueReport& queue) { return queue.queue == name; });
+    REQUIRE_MESSAGE(it != report.queues.end(), name);
+    return *it;
+  }
+
+  State state;
+  std::vector<Intake> refused;
+
+ private:
+  void Take(const Document& document) {
+    Intake intake = TakeObject(document, Strictness::kStored, kNow);
+    if (!intake.known) {
+      return;  // The script of the case, which the test follows itself.
+    }
+    if (!intake.errors.empty()) {
+      refused.push_back(std::move(intake));
+      return;
+    }
+    REQUIRE(intake.change.has_value());
+    state.Apply(*intake.change);
+  }
+  static void Finish(const ReadReport& report) { REQUIRE(report.errors.empty()); }
+};
+
+std::vector<std::string> Placed(const Plan& plan) {
+  std::vector<std::string> jobs;
+  for (const Action& action : plan.actions) {
+    jobs.push_back(action.job.name + "@" + action.shards.front().cluster);
+  }
+  std::sort(jobs.begin(), jobs.end());
+  return jobs;
+}
+
+int64_t Amount(const ResourceList& list, const std::string& resource) {
+  const auto it = list.find(resource);
+  return it == list.end() ? 0 : it->second;
+}
+
+constexpr int64_t kGi = int64_t{1} << 30;
+
+TEST_CASE("c09: each name of a shared device is a resource of its own, and 0 is not absent") {
+  Case c;
+  c.Load("c09-vgpu-mig-names");
+  CHECK(c.refused.empty());
+  const Plan plan = c.Go();
+  CHECK(Placed(plan) == std::vector<std::string>{"gpu-d@m1", "infer-a@m1"});
+  const ResourceList held = c.Queue("share").allocated;
+  CHECK(Amount(held, "volcano.sh/vgpu-number") == 3);
+  CHECK(Amount(held, "volcano.sh/vgpu-memory") == 24000);
+  CHECK(Amount(held, "volcano.sh/vgpu-cores") == 90);
+  CHECK(Amount(held, "nvidia.com/gpu") == 1);
+
+  const PendingJob infer = c.Waiting("infer-b");
+  CHECK(infer.verdict == Verdict::kQueueCapability);
+  REQUIRE(infer.figures.size() == 1);
+  CHECK(infer.figures[0].resource == "volcano.sh/vgpu-memory");
+  CHECK(infer.figures[0].requested + infer.figures[0].used == 24001);
+  CHECK(infer.figures[0].limit == 24000);
+
+  const PendingJob mig = c.Waiting("mig-c");
+  CHECK(mig.verdict == Verdict::kQueueCapability);
+  REQUIRE(mig.figures.size() == 1);
+  CHECK(mig.figures[0].resource == "nvidia.com/mig-1g.10gb");
+  CHECK(mig.figures[0].limit == 0);
+}
+
+TEST_CASE("c11: a heavy queue takes what it asks for, the light one all the rest") {
+  Case c;
+  c.Load("c11-extreme-weights");
+  REQUIRE(c.refused.size() == 1);
+  CHECK(c.refused[0].object == "Queue/vip-too-heavy");
+  CHECK(c.refused[0].errors[0].field == "spec.weight");
+  for (int i = 0; i < 32; ++i) {  // 96 cpu, 350Gi in all.
+    c.AddJob("vip-" + std::to_string(i), "vip", 1, "cpu: 3, memory: 11200Mi");
+  }
+  for (int i = 0; i < 96; ++i) {  // 960 cpu, 900Gi in all.
+    c.AddJob("bulk-" + std::to_string(i), "bulk", 1, "cpu: 10, memory: 9600Mi");
+  }
+  CHECK(Amount(c.Queue("vip").deserved, "cpu") == 96'000);
+  CHECK(Amount(c.Queue("vip").deserved, "memory") == 350 * kGi);
+  CHECK(Amount(c.Queue("bulk").deserved, "cpu") == 904'000);
+  CHECK(Amount(c.Queue("bulk").deserved, "memory") == 850 * kGi);
+}
+
+TEST_CASE("c11: any pair of weights ends and shares out all that is asked for") {
+  for (const int heavy : {1, 2, 7, 65535}) {
+    for (const int light : {1, 2, 7, 65535}) {
+      Case c;
+      c.AddCluster("m1", "cpu: '1000', memory: 1200Gi, pods: '5000'");
+      c.AddText(
+          "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: a}, "
+          "spec: {weight: " +
+          std::to_string(heavy) + "}}");
+      c.AddText(
+          "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: b}, "
+          "spec: {weight: " +
+          std::to_string(light) + "}}");
+      for (int i = 0; i < 8; ++i) {
+        c.AddJob("a" + std::to_string(i), "a", 1, "cpu: 100, memory: 1Gi");
+        c.AddJob("b" + std::to_string(i), "b", 1, "cpu: 97, memory: 1Gi");
+      }
+      const int64_t a = Amount(c.Queue("a").deserved, "cpu");
+      const int64_t b = Amount(c.Queue("b").deserved, "cpu");
+      CHECK(a + b == 1'000'000);
+      CHECK((heavy >= light ? a >= b - 1 : b > a));
+    }
+  }
+}
+
+TEST_CASE("c13: bad numbers hold back only those below them") {
+  Case c;
+  c.Load("c13-deserved-over-cap-and-parents");
+  std::vector<std::string> refused;
+  for (const Intake& intake : c.refused) {
+    refused.push_back(intake.object);
+  }
+  CHECK(refused == std::vector<std::string>{"Queue/ouroboros"});
+  c.AddCluster("m1", "cpu: '300', pods: '1000'");
+  c.AddJob("x1", "team-x", 9, "cpu: 10");
+  CHECK(Placed(c.Go()) == std::vector<std::string>{"x1@m1"});
+  c.AddJob("x2", "team-x", 2, "cpu: 10");
+  c.AddJob("s1", "solo", 5, "cpu: 10");
+  c.AddJob("o1", "org", 1, "cpu: 1");
+  CHECK(Placed(c.Go()) == std::vector<std::string>{"s1@m1"});
+
+  const PendingJob x2 = c.Waiting("x2");
+  CHECK(x2.verdict == Verdict::kQueueCapability);
+  REQUIRE(x2.figures.size() == 1);
+  CHECK(x2.figures[0].object == "Queue/org");
+  CHECK(x2.figures[0].requested == 20'000);
+  CHECK(x2.figures[0].used == 90'000);
+  CHECK(x2.figures[0].limit == 100'000);
+  CHECK(c.Waiting("o1").verdict == Verdict::kQueueNotLeaf);
+  CHECK(c.Queue("org").guarantee.empty());
+  CHECK(Amount(c.Queue("team-x").capability, "cpu") == 100'000);
+  CHECK(Amount(c.Queue("team-y").capability, "cpu") == 60'000);
+}
+
+TEST_CASE("c13: deserved above capability is refused in a new queue, clamped in a stored one") {
+  std::vector<Intake> made;
+  std::vector<Intake> stored;
+  std::istringstream nothing;
+  ReadInput({std::string(CALDERA_TEST_DATA) + "/cases/c13-deserved-over-cap-and-parents.yaml"},
+            nothing, [&](const Document& document) {
+              made.push_back(TakeObject(document, Strictness::kNew, kNow));
+              stored.push_back(TakeObject(document, Strictness::kStored, kNow));
+            });
+  const auto team_y = [](const std::vector<Intake>& intakes) {
+    const auto it = std::find_if(intakes.begin(), intakes.end(), [](const Intake& intake) {
+      return intake.object == "Queue/team-y";
+    });
+    REQUIRE(it != intakes.end());
+    return *it;
+  };
+  CHECK_FALSE(team_y(made).errors.empty());
+  CHECK(team_y(stored).errors.empty());
+  CHECK_FALSE(team_y(stored).warnings.empty());
+}
+
+TEST_CASE("c15: jobs bound to one cluster do not count against a job for another") {
+  Case c;
+  c.Load("c15-priority-inversion-by-other-cluster");
+  for (const std::string name : {"m1", "m2"}) {
+    c.AddCluster(name, "cpu: '100', pods: '1000'");
+  }
+  for (const std::string value : {"10", "100"}) {
+    c.AddText("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: p" + value +
+              "}, value: " + value + "}");
+  }
+  for (int i = 0; i < 1000; ++i) {
+    c.AddJob("low-" + std::to_string(i), "q-low", 1, "cpu: 1", "priorityClassName: p10,",
+             "federation.caldera.sh/clusters: m1");
+  }
+  c.AddJob("urgent", "q-high", 10, "cpu: 1", "priorityClassName: p100,",
+           "federation.caldera.sh/clusters: m2");
+  const std::vector<std::string> placed = Placed(c.Go());
+  CHECK(placed.size() == 101);
+  CHECK(std::count(placed.begin(), placed.end(), "urgent@m2") == 1);
+  CHECK(std::count_if(placed.begin(), placed.end(),
+                      [](const std::string& text) { return text.ends_with("@m1"); }) == 100);
+  const std::vector<PendingJob> pending = ExplainPending(c.state);
+  CHECK(pending.size() == 900);
+  for (const PendingJob& job : pending) {
+    CHECK(job.verdict == Verdict::kInsufficientResources);
+    REQUIRE(job.clusters.size() == 2);
+    CHECK(job.clusters[1].verdict == Verdict::kNoClusterMatches);
+  }
+}
+
+}  // namespace
+}  // namespace caldera
