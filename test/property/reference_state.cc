@@ -112,6 +112,22 @@ int64_t SlotsOn(const RefNode& node, const RefGangTask& task) {
   return slots;
 }
 
+/// The largest part that `amounts` are of all, over the devices that `request` asks for, else over
+/// all that it asks for but pods.
+int64_t LargestPart(const ResourceList& amounts, const ResourceList& request,
+                    const ResourceList& all) {
+  const bool devices = std::any_of(request.begin(), request.end(), [](const auto& entry) {
+    return entry.second > 0 && IsDevice(entry.first);
+  });
+  int64_t largest = 0;
+  for (const auto& [resource, amount] : request) {
+    if (amount > 0 && resource != "pods" && (!devices || IsDevice(resource))) {
+      largest = std::max(largest, Share(At(amounts, resource), At(all, resource)));
+    }
+  }
+  return largest;
+}
+
 /// Puts as many pods as fit, each onto the node that it fills best; returns how many.
 int64_t Fill(std::map<std::string, RefNode>& nodes, const ResourceList& all,
              const RefGangTask& task) {
@@ -120,13 +136,9 @@ int64_t Fill(std::map<std::string, RefNode>& nodes, const ResourceList& all,
     if (SlotsOn(node, task) == 0) {
       continue;
     }
-    int64_t left = 0;
-    for (const auto& [resource, amount] : task.request) {
-      if (amount > 0) {
-        left = std::max(left, Share(At(node.free, resource) - amount, At(all, resource)));
-      }
-    }
-    order.emplace_back(left, name);
+    ResourceList left = node.free;
+    Take(left, task.request);
+    order.emplace_back(LargestPart(left, task.request, all), name);
   }
   std::sort(order.begin(), order.end());
   int64_t put = 0;
@@ -355,11 +367,7 @@ std::vector<RefGangTask> GangOfJob(const Job& job) {
 bool RefPack(std::map<std::string, RefNode>& nodes, std::vector<RefGangTask> gang) {
   const ResourceList all = SumOfNodes(nodes);
   const auto size = [&](const RefGangTask& task) {
-    int64_t largest = 0;
-    for (const auto& [resource, amount] : task.request) {
-      largest = std::max(largest, Share(amount, At(all, resource)));
-    }
-    return largest;
+    return LargestPart(task.request, task.request, all);
   };
   std::stable_sort(gang.begin(), gang.end(),
                    [&](const RefGangTask& a, const RefGangTask& b) { return size(a) > size(b); });
