@@ -22,8 +22,6 @@ struct Knob {
   int64_t step = 1;
   /// Where an amount stood; 0 for a switch.
   int64_t from = 0;
-  /// Turned again it goes on from where it was, instead of to `by`.
-  bool adds_up = false;
   std::function<void(State&, int64_t by)> turn;
   /// What a user would edit, `by` from where it was.
   std::function<std::vector<Edit>(int64_t by)> edits;
@@ -43,9 +41,6 @@ Knob AddCapacity(const State& state, ClusterIndex cluster, ResourceIndex r);
 /// `by` more of one resource on a node.
 Knob AddNodeCapacity(const State& state, ClusterIndex cluster, const std::string& node,
                      ResourceIndex r);
-/// Room for `by` more pods of that request on a node.
-Knob AddSlots(const State& state, ClusterIndex cluster, const std::string& node,
-              const ResourceList& request);
 
 Knob MakeReady(const State& state, ClusterIndex cluster);
 Knob MakeNodeReady(const State& state, ClusterIndex cluster, const std::string& node);
@@ -60,7 +55,7 @@ Knob SetQueue(const State& state, JobIndex job, const std::string& queue);
 Knob Unhold(const State& state, JobIndex job);
 Knob Resume(const State& state, JobIndex job);
 /// `reference` is `Secret/team-a/token`.
-Knob CreateReference(const State& state, JobIndex job, const std::string& reference);
+Knob CreateReference(const std::string& reference);
 /// The backoffs of that cluster for the job end now.
 Knob EndBackoff(const State& state, JobIndex job, ClusterIndex cluster);
 /// The job's annotations, as far as they keep it out of that cluster; `by` is 1.

@@ -60,42 +60,6 @@ Knob AddNodeCapacity(const State& state, ClusterIndex cluster, const std::string
   return knob;
 }
 
-Knob AddSlots(const State& state, ClusterIndex cluster, const std::string& node,
-              const ResourceList& request) {
-  Knob knob;
-  const std::string object = NodeName(state, cluster, node);
-  const ResourceList allocatable = state.cluster(cluster).nodes.at(node).allocatable;
-  // A node that does not say how many pods it takes takes any number.
-  ResourceList per_slot;
-  for (const auto& [resource, amount] : request) {
-    if (amount > 0 && (resource != "pods" || allocatable.contains(resource))) {
-      per_slot.emplace(resource, amount);
-    }
-  }
-  knob.id = object;
-  for (const auto& [resource, amount] : per_slot) {
-    knob.id += " " + resource + " " + std::to_string(amount);
-  }
-  knob.most = 1'000'000;
-  knob.adds_up = true;
-  knob.turn = [=](State& s, int64_t by) {
-    UpsertNode(s, cluster, node, [&](Node& n) { AddTo(n.allocatable, Times(per_slot, by)); });
-  };
-  knob.edits = [=](int64_t by) {
-    std::vector<Edit> edits;
-    for (const auto& [resource, amount] : Times(per_slot, by)) {
-      const auto it = allocatable.find(resource);
-      const int64_t from = it == allocatable.end() ? 0 : it->second;
-      edits.push_back(
-          {object, Keyed("status.allocatable", resource),
-           it == allocatable.end() ? std::string(kAbsent) : FormatAmount(resource, from),
-           FormatAmount(resource, SaturatingAdd(from, amount))});
-    }
-    return edits;
-  };
-  return knob;
-}
-
 Knob MakeReady(const State& state, ClusterIndex cluster) {
   return Switch({"Cluster/" + state.cluster(cluster).name, "status.conditions[Ready].status",
                  "False", "True"},

@@ -90,16 +90,22 @@ Knob Resume(const State& state, JobIndex job) {
                  [](Job& object) { object.suspended = false; });
 }
 
-Knob CreateReference(const State& state, JobIndex job, const std::string& reference) {
+Knob CreateReference(const std::string& reference) {
   const std::string name = reference.substr(reference.rfind('/') + 1);
-  Knob knob =
-      EditJob(state, job, {{"", "metadata.name", std::string(kAbsent), name}},
-              [reference](Job& object) { std::erase(object.missing_references, reference); });
-  knob.id = reference;
-  knob.edits = [reference, name](int64_t) {
-    return std::vector<Edit>{{reference, "metadata.name", std::string(kAbsent), name}};
-  };
-  return knob;
+  return Switch({reference, "metadata.name", std::string(kAbsent), name}, [reference](State& s) {
+    // Whoever else waits for it goes too.
+    std::vector<Job> jobs;
+    for (const auto& [key, index] : s.jobs()) {
+      const auto& missing = s.job(index).missing_references;
+      if (std::find(missing.begin(), missing.end(), reference) != missing.end()) {
+        jobs.push_back(s.Object(index));
+      }
+    }
+    for (Job& job : jobs) {
+      std::erase(job.missing_references, reference);
+      s.Apply(JobUpsert{job});
+    }
+  });
 }
 
 Knob EndBackoff(const State& state, JobIndex job, ClusterIndex cluster) {

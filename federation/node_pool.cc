@@ -114,6 +114,15 @@ NodePool::NodePool(const State& state, const ClusterEntry& cluster) : kinds_(sta
   }
 }
 
+ResourceVector NodePool::FreeOn(const std::string& node) const {
+  for (const Slot& slot : slots_) {
+    if (slot.node->name == node) {
+      return slot.free;
+    }
+  }
+  return {};
+}
+
 void NodePool::Take(const std::string& node, const ResourceVector& amounts) {
   const auto it =
       std::lower_bound(slots_.begin(), slots_.end(), node,

@@ -40,6 +40,8 @@ class NodePool {
   void Take(const std::string& node, const ResourceVector& amounts);
 
   [[nodiscard]] const ResourceVector& allocatable() const { return allocatable_; }
+  /// What is free on that node; nothing where there is none of that name.
+  [[nodiscard]] ResourceVector FreeOn(const std::string& node) const;
 
  private:
   struct Slot {

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "federation/amounts.h"
 #include "federation/feasibility.h"
 #include "federation/gate.h"
 
@@ -73,7 +74,7 @@ std::vector<Knob> Remedy::Next() {
 std::vector<Knob> Remedy::ForReferences() {
   std::vector<Knob> knobs;
   for (const std::string& reference : entry_.missing_references) {
-    knobs.push_back(CreateReference(before_, job_, reference));
+    knobs.push_back(CreateReference(reference));
   }
   if (knobs.empty() && entry_.priority != kNoIndex) {
     knobs.push_back(CreatePriorityClass(after_.priority(entry_.priority).name));
@@ -277,28 +278,45 @@ std::vector<Knob> Remedy::ForSlots(const ClusterView& cluster) {
   }
   const Shape& shape = after_.shape(entry_.shape);
   NodePool pool = *cluster.nodes;
-  size_t short_task = 0;
-  int64_t missing = 1;
-  const std::vector<NodePool::Task> gang = GangOf(shape, after_.facts(entry_.shape));
-  for (size_t t = 0; t < gang.size(); ++t) {
-    const int64_t slots = pool.PackSome(gang[t]);
-    if (slots < gang[t].replicas) {
-      short_task = t;
-      missing = gang[t].replicas - slots;
+  NodePool::Task short_of;
+  for (const NodePool::Task& task : GangOf(shape, after_.facts(entry_.shape))) {
+    short_of = task;
+    const int64_t missing = task.replicas - pool.PackSome(task);
+    short_of.replicas = std::max<int64_t>(missing, 1);
+    if (missing > 0) {
       break;
     }
   }
-  const ShapeTask& task = shape.tasks[short_task];
-  if (const std::string node = NodeFor(cluster, task.nodes); !node.empty()) {
-    Knob knob = AddSlots(before_, cluster.index, node, task.request);
-    knob.by = missing;
-    return {knob};
+  if (short_of.nodes == nullptr) {
+    return {};
   }
+  const std::string node = NodeFor(cluster, *short_of.nodes);
+  return node.empty() ? ForNodes(cluster, *short_of.nodes)
+                      : EnlargeNode(cluster, node, pool.FreeOn(node), short_of);
+}
+
+std::vector<Knob> Remedy::EnlargeNode(const ClusterView& cluster, const std::string& node,
+                                      const ResourceVector& free, const NodePool::Task& task) {
+  const ResourceVector all = CapacityIn(after_, cluster.entry->nodes.at(node).allocatable);
+  std::vector<Knob> knobs;
+  for (ResourceIndex r = 0; r < task.request.size(); ++r) {
+    const int64_t missing =
+        SaturatingSub(SaturatingMul(task.request[r], task.replicas), std::max<int64_t>(free[r], 0));
+    if (task.request[r] > 0 && missing > 0) {
+      knobs.push_back(
+          UpTo(AddNodeCapacity(before_, cluster.index, node, r), SaturatingAdd(all[r], missing)));
+    }
+  }
+  return knobs;
+}
+
+/// Nodes that would take such pods if they were Ready and not cordoned.
+std::vector<Knob> Remedy::ForNodes(const ClusterView& cluster, const NodeConstraint& constraint) {
   for (const auto& [name, node] : cluster.entry->nodes) {
     Node mended = node;
     mended.unschedulable = false;
     mended.ready = true;
-    if (!NodeTakes(mended, task.nodes)) {
+    if (!NodeTakes(mended, constraint)) {
       continue;
     }
     std::vector<Knob> knobs;

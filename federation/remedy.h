@@ -6,6 +6,7 @@
 
 #include "federation/explainer.h"
 #include "federation/knob.h"
+#include "federation/node_pool.h"
 #include "federation/state.h"
 
 namespace caldera {
@@ -32,6 +33,9 @@ class Remedy {
   std::vector<Knob> ForCluster(const ClusterView& cluster, Verdict verdict);
   std::vector<Knob> ForRoom(const ClusterView& cluster);
   std::vector<Knob> ForSlots(const ClusterView& cluster);
+  std::vector<Knob> EnlargeNode(const ClusterView& cluster, const std::string& node,
+                                const ResourceVector& free, const NodePool::Task& task);
+  std::vector<Knob> ForNodes(const ClusterView& cluster, const NodeConstraint& constraint);
   /// The first node that such pods may use, or empty.
   [[nodiscard]] static std::string NodeFor(const ClusterView& cluster,
                                            const NodeConstraint& constraint);

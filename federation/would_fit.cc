@@ -100,8 +100,7 @@ class Search {
       return true;
     }
     const int64_t before = it->by;
-    const int64_t wanted = knob.adds_up ? SaturatingAdd(it->by, knob.by) : knob.by;
-    it->by = std::min(it->most, std::max(wanted, SaturatingMul(before, 2)));
+    it->by = std::min(it->most, std::max(knob.by, SaturatingMul(before, 2)));
     return it->by > before;
   }
 
