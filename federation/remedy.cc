@@ -68,6 +68,9 @@ std::vector<Knob> Remedy::Next() {
   if (block && block->verdict == pending.verdict) {
     return ForBlock(*block);
   }
+  if (pending.verdict == Verdict::kNone) {
+    return ForThisRound(pending.clusters);
+  }
   return ForClusters(pending.clusters);
 }
 
@@ -214,6 +217,31 @@ std::vector<Knob> Remedy::ForClusters(const ClusterVerdicts& verdicts) {
     }
   }
   return {};
+}
+
+/// It goes in the next round, since what was counted twice in this one (pods that a summary shows
+/// as pending may be ours) is not then. With more room it goes in this one.
+std::vector<Knob> Remedy::ForThisRound(const ClusterVerdicts& verdicts) {
+  const ClusterView* chosen = nullptr;
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    const ClusterView& view = explainer_.round().clusters()[i];
+    if (verdicts[i].verdict == Verdict::kNone && view.object().has_summary &&
+        (chosen == nullptr || view.index == target_)) {
+      chosen = &view;
+    }
+  }
+  std::vector<Knob> knobs;
+  if (chosen != nullptr) {
+    target_ = chosen->index;
+    const ShapeFacts& facts = after_.facts(entry_.shape);
+    for (const ResourceIndex r : facts.requested) {
+      if (chosen->allocatable[r] < kUnlimited) {
+        knobs.push_back(UpTo(AddCapacity(before_, chosen->index, r),
+                             SaturatingAdd(chosen->allocatable[r], facts.total[r])));
+      }
+    }
+  }
+  return knobs;
 }
 
 std::vector<Knob> Remedy::ForCluster(const ClusterView& cluster, Verdict verdict) {

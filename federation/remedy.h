@@ -30,6 +30,7 @@ class Remedy {
   std::vector<Knob> ForBlock(const Block& block);
   std::vector<Knob> ForGuarantees(const Block& block);
   std::vector<Knob> ForClusters(const ClusterVerdicts& verdicts);
+  std::vector<Knob> ForThisRound(const ClusterVerdicts& verdicts);
   std::vector<Knob> ForCluster(const ClusterView& cluster, Verdict verdict);
   std::vector<Knob> ForRoom(const ClusterView& cluster);
   std::vector<Knob> ForSlots(const ClusterView& cluster);
