@@ -352,9 +352,10 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 /// Stands for a value of any member, to count the members of an aggregate.
 struct AnyMember {
+  // NOLINTBEGIN(google-explicit-constructor): converting is what it is for.
   template <class T>
-  requires(!kIsOptional<T>) operator T()
-      const;  // NOLINT(google-explicit-constructor): converting is what it is for.
+  requires(!kIsOptional<T>) operator T() const;
+  // NOLINTEND(google-explicit-constructor)
 };
 template <class T, size_t... kIndex>
 consteval bool HasMembers(std::index_sequence<kIndex...> /*as many*/) {

@@ -48,15 +48,12 @@ template <class T>
 void Write(Writer& writer, const T& value);
 
 template <class T>
-const T& DefaultOf() {
-  static const T instance{};
-  return instance;
-}
+inline const T kDefault{};
 
 /// The fields of `value` that differ from the defaults of its type.
 template <class T>
 void WriteFields(Writer& writer, const T& value) {
-  const T& defaults = DefaultOf<T>();
+  const T& defaults = kDefault<T>;
   ForEachField<T>([&](const auto& entry) {
     const auto& field = value.*(entry.member);
     if (!Same(field, defaults.*(entry.member))) {

@@ -31,8 +31,8 @@ class ClusterVerdicts {
   explicit ClusterVerdicts(List list) : list_(std::make_shared<const List>(std::move(list))) {}
 
   [[nodiscard]] const List& list() const {
-    static const List none;
-    return list_ == nullptr ? none : *list_;
+    static const List kNone;
+    return list_ == nullptr ? kNone : *list_;
   }
   // NOLINTNEXTLINE(google-explicit-constructor): it is that list.
   operator const List&() const { return list(); }

@@ -49,6 +49,7 @@ std::string TolerationText(const Toleration& toleration) {
 
 std::string TolerationsText(const std::vector<Toleration>& tolerations) {
   std::vector<std::string> parts;
+  parts.reserve(tolerations.size());
   for (const Toleration& toleration : tolerations) {
     parts.push_back(TolerationText(toleration));
   }

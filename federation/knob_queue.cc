@@ -104,11 +104,12 @@ Knob RaiseQuota(const State& state, TenantIndex tenant, ResourceIndex r) {
   knob.edits = [resource, smallest, name = state.tenant(tenant).name,
                 quotas = state.tenant(tenant).quotas](int64_t by) {
     std::vector<Edit> edits;
+    const std::string prefix = "FederatedResourceQuota/" + name + "/";
     for (const auto& [quota_name, quota] : quotas) {
       const auto it = quota.overall.find(resource);
       if (it != quota.overall.end() && it->second < SaturatingAdd(smallest, by)) {
-        edits.push_back({"FederatedResourceQuota/" + name + "/" + quota_name,
-                         Keyed("spec.overall", resource), FormatAmount(resource, it->second),
+        edits.push_back({prefix + quota_name, Keyed("spec.overall", resource),
+                         FormatAmount(resource, it->second),
                          FormatAmount(resource, SaturatingAdd(smallest, by))});
       }
     }

@@ -50,8 +50,8 @@ bool TermMatches(const NodeConstraint::Term& term, const Node& node, const Label
 int64_t Fitting(const ResourceVector& free, const ResourceVector& request, int64_t most) {
   int64_t count = most;
   for (ResourceIndex r = 0; r < request.size(); ++r) {
-    if (request[r] > 0) {
-      count = std::min(count, std::max<int64_t>(free[r], 0) / request[r]);
+    if (const int64_t amount = request[r]; amount > 0) {
+      count = std::min(count, std::max<int64_t>(free[r], 0) / amount);
     }
   }
   return count;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -152,8 +153,7 @@ std::vector<Change> Relist(const State& state, Time now, const std::vector<Chang
   if (const std::optional<Settings> settings = NewSettings(state, observed)) {
     result.emplace_back(SettingsSet{*settings});
   }
-  for (auto it = known.rbegin(); it != known.rend(); ++it) {
-    const auto& [key, change] = *it;
+  for (const auto& [key, change] : std::ranges::reverse_view(known)) {
     const auto at = seen.find(key);
     if (at == seen.end() || OtherJob(change, at->second)) {
       result.push_back(DeletionOf(key, change));
