@@ -48,12 +48,15 @@ template <class T>
 void Write(Writer& writer, const T& value);
 
 template <class T>
-inline const T kDefault{};
+const T& DefaultOf() {
+  static const T kDefault{};
+  return kDefault;
+}
 
 /// The fields of `value` that differ from the defaults of its type.
 template <class T>
 void WriteFields(Writer& writer, const T& value) {
-  const T& defaults = kDefault<T>;
+  const T& defaults = DefaultOf<T>();
   ForEachField<T>([&](const auto& entry) {
     const auto& field = value.*(entry.member);
     if (!Same(field, defaults.*(entry.member))) {

@@ -1,4 +1,5 @@
-// `-o json` and `-o yaml` of `plan`: the public contract caldera.plan/v1.
+// `-o json` and `-o yaml` of `plan`: the public contract caldera.plan/v1. `rank` counts from 1 in
+// each list: in `placements` the order of decisions, in `pending` who is next if room appears.
 #pragma once
 
 #include <ostream>

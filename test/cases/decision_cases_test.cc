@@ -1,5 +1,5 @@
-// What is decided in the cases c09 c11 c13 c15, which are modelled on public reports: manifests in,
-// plan, verdicts and shares out.
+// What is decided in the cases c05 c06 c09 c11 c13 c15, which are modelled on public reports:
+// manifests in, plan, verdicts and shares out.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "federation/explain.h"
 #include "federation/intake.h"
 #include "federation/planner.h"
+#include "federation/render.h"
 #include "federation/report.h"
 #include "federation/state.h"
 
@@ -106,6 +107,56 @@ int64_t Amount(const ResourceList& list, const std::string& resource) {
 }
 
 constexpr int64_t kGi = int64_t{1} << 30;
+
+TEST_CASE("c05: a gang is placed whole, also the task that waits for the others") {
+  Case small;
+  small.Load("c05-horovod-dependson");
+  REQUIRE(small.refused.size() == 2);
+  CHECK(small.refused[0].object == "Job/team-e/hvd-cycle");
+  CHECK(small.refused[1].object == "Job/team-e/spark-dangling");
+  small.AddCluster("m1", "cpu: '16', memory: 64Gi, pods: '100'");  // Enough for the workers.
+  CHECK(small.Go().actions.empty());
+  CHECK(small.Waiting("hvd-ok").verdict == Verdict::kLargerThanFederation);
+
+  Case enough;
+  enough.Load("c05-horovod-dependson");
+  enough.AddCluster("m1", "cpu: '17', memory: 34Gi, pods: '9'");
+  const Plan plan = enough.Go();
+  REQUIRE(Placed(plan) == std::vector<std::string>{"hvd-ok@m1"});
+  const Shard& shard = plan.actions[0].shards[0];
+  CHECK(shard.min_available == 9);
+  CHECK(shard.tasks == std::vector<TaskGrant>{{"master", 1, 1}, {"worker", 8, 8}});
+  CHECK(shard.requests == ResourceList{{"cpu", 17'000}, {"memory", 34 * kGi}, {"pods", 9}});
+}
+
+TEST_CASE("c06: a shared volume keeps a job whole, and volumes are sent as they were written") {
+  Case halves;
+  halves.Load("c06-mindspore-volumes");
+  CHECK(halves.refused.size() == 2);
+  const std::string half = "cpu: '4', memory: 4Gi, ephemeral-storage: 8Gi, pods: '10'";
+  halves.AddCluster("m1", half);
+  halves.AddCluster("m2", half);
+  CHECK(halves.Go().actions.empty());
+  CHECK(halves.Waiting("ms-cpu").verdict == Verdict::kLargerThanFederation);
+
+  std::istringstream nothing;
+  const std::string path = std::string(CALDERA_TEST_DATA) + "/cases/c06-mindspore-volumes.yaml";
+  std::vector<Document> documents;
+  ReadInput({path}, nothing, [&](Document document) { documents.push_back(std::move(document)); });
+  const Value defaulted = TakeObject(documents[0], Strictness::kNew, kNow).defaulted;
+  halves.AddCluster("m3", "cpu: '8', memory: 8Gi, ephemeral-storage: 16Gi, pods: '8'");
+  const Plan plan = halves.Go();
+  REQUIRE(Placed(plan) == std::vector<std::string>{"ms-cpu@m3"});
+  const std::vector<Shard>& shards = plan.actions[0].shards;
+  CHECK(shards[0].requests ==
+        ResourceList{
+            {"cpu", 8'000}, {"ephemeral-storage", 16 * kGi}, {"memory", 8 * kGi}, {"pods", 8}});
+  const Value sent = RenderShardJob(defaulted, {plan.actions[0].uid, 0, shards, "", "", 1});
+  for (const char* const field : {"volumes", "futureField"}) {
+    CHECK(*sent.At({"spec", field}) == *documents[0].root.At({"spec", field}));
+  }
+  CHECK(sent.At({"metadata", "annotations", "example.org/owner"})->AsString() == "someone");
+}
 
 TEST_CASE("c09: each name of a shared device is a resource of its own, and 0 is not absent") {
   Case c;

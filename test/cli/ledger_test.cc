@@ -107,6 +107,27 @@ TEST_CASE("the ledger explains what the plan explained") {
   }
 }
 
+TEST_CASE("c01: of a job that is refused there is nothing in the ledger") {
+  const TempFolder folder;
+  const std::string ledger = folder.Path("l.db");
+  const Said plan = RunCaldera({"plan", "-f", "test/cases/c01-mpi-plugin-defaults.yaml", "-f", "-",
+                                "-o", "json", "--ledger", ledger},
+                               ClusterYaml("east", 8));
+  CAPTURE(plan.err);
+  REQUIRE(plan.exit_code == 0);
+  const Value contract = ParseJson(plan.out);
+  CHECK(contract.Find("refused")->AsList().size() == 1);
+  REQUIRE(contract.Find("placements")->AsList().size() == 1);
+  for (const char* const question : {"jobs", "placements", "history"}) {
+    const Said said = Ask(ledger, {question});
+    CAPTURE(question);
+    CHECK(said.exit_code == 0);
+    CHECK(Has(said.out, "ring-sum"));
+    CHECK_FALSE(Has(said.out, "ring-sum-bad"));
+  }
+  CHECK(Ask(ledger, {"job", "team-a/ring-sum-bad"}).exit_code == 1);
+}
+
 TEST_CASE("what is no ledger is told so") {
   const TempFolder folder;
   const std::string text = folder.Write("text.db", "this is no database, it is a text file");

@@ -167,13 +167,17 @@ TEST_CASE("explain: a fifo queue names the job that holds back the others") {
   CHECK(ExplainPending(fed.state).size() == 2);
 }
 
-TEST_CASE("explain: ranks continue the planner's order, and who is no candidate comes last") {
+TEST_CASE("explain: ranks count the waiting in the order in which they would go") {
   Fed fed;
   fed.AddCluster("east", "cpu=1");
   fed.AddPriorityClass("high", 9);
   fed.AddJob("n/held", "default", 1, "cpu=2", [](Job& j) { j.hold = true; });
   fed.AddJob("n/low", "default", 1, "cpu=2");
   fed.AddJob("n/high", "default", 1, "cpu=2", [](Job& j) { j.priority_class = "high"; });
+  fed.AddJob("n/fits", "default", 1, "cpu=1");
+  const Plan plan = fed.Go();
+  REQUIRE(plan.actions.size() == 1);
+  CHECK(plan.actions[0].rank == 1);  // Placements are counted apart.
   Names ranked;
   for (const PendingJob& job : ExplainPending(fed.state)) {
     ranked.push_back(std::to_string(job.rank) + " " + job.job.ToString());

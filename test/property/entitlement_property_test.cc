@@ -9,6 +9,9 @@
 #include "federation/entitlement.h"
 #include "federation/quantity.h"
 #include "federation/resources.h"
+#include "federation/round.h"
+#include "test/property/reference_queues.h"
+#include "test/property/world.h"
 
 namespace caldera::property {
 namespace {
@@ -85,6 +88,36 @@ TEST_CASE("property: what all get does not depend on their order where nothing i
     for (size_t i = 0; i < shares.size(); ++i) {
       // Ties go by position, so a unit may move.
       RC_ASSERT(std::abs(shares[i].deserved - reversed[i].deserved) <= 1);
+    }
+  }));
+}
+
+TEST_CASE("property: the tree is shared out as level by level") {
+  CHECK(rc::check("shares == reference; children get no more than their parent", [] {
+    const State state = AnyWorld().Build();
+    const Round round(state);
+    const RefState known(state.Export());
+    const RefQueues expected(known);
+    const ResourceList total = expected.Total();
+    for (const auto& [name, object] : known.queues) {
+      const RefQueue& queue = expected.at(name);
+      if (!queue.attached) {
+        continue;
+      }
+      const QueueShare& share = round.shares()[state.queues().find(name)->second];
+      for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
+        const std::string& resource = state.resources().Name(r);
+        RC_ASSERT(share.guarantee[r] == At(queue.guarantee, resource));
+        RC_ASSERT(share.deserved[r] == At(queue.deserved, resource));
+        RC_ASSERT(share.within[r] == At(queue.within, resource));
+        RC_ASSERT(share.deserved[r] >= share.guarantee[r]);
+        Int128 below = 0;
+        for (const std::string& child : queue.children) {
+          below += At(expected.at(child).deserved, resource);
+        }
+        RC_ASSERT(below <= At(queue.deserved, resource));
+        RC_ASSERT(name != "root" || share.deserved[r] <= At(total, resource));
+      }
     }
   }));
 }

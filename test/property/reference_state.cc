@@ -275,6 +275,14 @@ ResourceList RefJob::Total() const {
   return total;
 }
 
+std::string RefJob::QueueName() const { return object.queue.empty() ? "default" : object.queue; }
+
+ResourceList RefJob::Requested() const {
+  ResourceList total = Total();
+  std::erase_if(total, [](const auto& entry) { return entry.second <= 0; });
+  return total;
+}
+
 std::vector<TaskReport> RefJob::Reports() const {
   const bool stale = object.reported < std::chrono::floor<std::chrono::seconds>(charge->at);
   return stale ? std::vector<TaskReport>() : object.reports;
@@ -344,6 +352,16 @@ bool RefAllowed(const RefCluster& cluster, const ClusterConstraint& constraint) 
   const bool serves = !object.apis_known || std::count(object.apis.begin(), object.apis.end(),
                                                        "batch.volcano.sh/v1alpha1/Job") > 0;
   return allowed && serves && RefTolerates(constraint.tolerations, object.taints);
+}
+
+bool RefFits(const ResourceList& total, const ResourceList& room) {
+  return std::all_of(total.begin(), total.end(),
+                     [&](const auto& entry) { return entry.second <= At(room, entry.first); });
+}
+
+bool RefPacks(const std::map<std::string, RefNode>& nodes, const Job& job) {
+  std::map<std::string, RefNode> trial = nodes;
+  return nodes.empty() || RefPack(trial, GangOfJob(job));
 }
 
 std::vector<RefGangTask> GangOfJob(const Job& job) {

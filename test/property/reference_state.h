@@ -18,7 +18,10 @@ struct RefJob {
   Job object;
   std::optional<Placed> charge;
   int64_t last_epoch = 0;
+  [[nodiscard]] std::string QueueName() const;
   [[nodiscard]] ResourceList Total() const;
+  /// What it asks for, with its totals.
+  [[nodiscard]] ResourceList Requested() const;
   /// What was reported of its pods since it was placed where it is.
   [[nodiscard]] std::vector<TaskReport> Reports() const;
 };
@@ -70,8 +73,11 @@ struct RefGangTask {
   ResourceList request;
   int64_t replicas = 0;
 };
+bool RefFits(const ResourceList& total, const ResourceList& room);
 std::vector<RefGangTask> GangOfJob(const Job& job);
 /// Packs all of it and takes the room, or leaves everything as it was.
 bool RefPack(std::map<std::string, RefNode>& nodes, std::vector<RefGangTask> gang);
+/// Whether it would; always where no node is known.
+bool RefPacks(const std::map<std::string, RefNode>& nodes, const Job& job);
 
 }  // namespace caldera::property

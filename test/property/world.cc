@@ -250,7 +250,13 @@ Job AnyJob(int i) {
   if (OneIn(8)) {
     job.clusters.names = {ClusterName(Pick(kClusters)), "c1"};
   }
-  job.topology.mode = OneIn(6) ? TopologyMode::kHard : TopologyMode::kNone;
+  job.topology.mode =
+      OneIn(4) ? OneOf({TopologyMode::kHard, TopologyMode::kSoft}) : TopologyMode::kNone;
+  if (job.topology.mode != TopologyMode::kNone && OneIn(3)) {
+    job.topology.highest_tier = 1 + Pick(2);
+  } else if (job.topology.mode == TopologyMode::kHard && OneIn(6)) {
+    job.topology.highest_tier_name = "rack";  // Needs the tree: waits.
+  }
   job.hold = OneIn(24);
   job.suspended = OneIn(24);
   job.claimed_elsewhere = OneIn(24);

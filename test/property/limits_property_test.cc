@@ -1,0 +1,94 @@
+// Limits hold in every plan: added up by name from what the State says before and after, apart from
+// the planner, from CheckPlan and from the reference planner.
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "federation/planner.h"
+#include "test/property/reference_state.h"
+#include "test/property/world.h"
+
+namespace caldera::property {
+namespace {
+
+/// By `queue NAME`, `tenant NAME`, `tenant NAME in CLUSTER`.
+using Sums = std::map<std::string, ResourceList>;
+
+std::set<std::string> QueueAndAbove(const RefState& state, const std::string& queue) {
+  std::set<std::string> names;
+  std::string at = queue;
+  while (at != "root" && names.insert(at).second) {
+    const auto it = state.queues.find(at);
+    at = it == state.queues.end() || it->second.parent.empty() ? "root" : it->second.parent;
+  }
+  names.insert("root");
+  return names;
+}
+
+Sums SumsOf(const RefState& state) {
+  Sums sums;
+  for (const auto& [key, job] : state.jobs) {
+    for (const Shard& shard : job.charge ? job.charge->shards : std::vector<Shard>()) {
+      for (const std::string& queue : QueueAndAbove(state, job.QueueName())) {
+        AddTo(sums["queue " + queue], shard.requests);
+      }
+      AddTo(sums["tenant " + key.first.ns], shard.requests);
+      AddTo(sums["tenant " + key.first.ns + " in " + shard.cluster], shard.requests);
+    }
+  }
+  return sums;
+}
+
+/// What was over a limit before may stay so, and get no worse.
+void Holds(const std::string& name, const ResourceList& limits, Sums& before, Sums& after) {
+  for (const auto& [resource, limit] : limits) {
+    const int64_t was = At(before[name], resource);
+    const int64_t is = At(after[name], resource);
+    if (is > was && is > limit) {
+      RC_FAIL(name + " has " + std::to_string(is) + " " + resource + ", limit " +
+              std::to_string(limit));
+    }
+  }
+}
+
+TEST_CASE("property: limits hold in every plan") {
+  CHECK(rc::check("queues, tenants and clusters", [] {
+    const State state = AnyWorld().Build();
+    const Plan plan = MakePlan(state);
+    State next = state;
+    for (const Change& change : EffectOf(plan, 100)) {
+      next.Apply(change);
+    }
+    RC_TAG(plan.actions.size());
+    const RefState old(state.Export());
+    Sums before = SumsOf(old);
+    Sums after = SumsOf(RefState(next.Export()));
+    for (const auto& [name, queue] : old.queues) {
+      Holds("queue " + name, queue.capability, before, after);
+    }
+    for (const TenantQuota& quota : old.quotas) {
+      const std::string tenant = "tenant " + quota.tenant;
+      Holds(tenant, quota.overall, before, after);
+      for (const auto& [cluster, limits] : quota.per_cluster) {
+        Holds(tenant + " in " + cluster, limits, before, after);
+      }
+    }
+    Sums placed;
+    for (const Action& action : plan.actions) {
+      for (const Shard& shard : action.shards) {
+        RC_ASSERT(old.clusters.at(shard.cluster).Offers());
+        AddTo(placed[shard.cluster], shard.requests);
+      }
+    }
+    for (const auto& [cluster, amounts] : placed) {
+      RC_ASSERT(RefFits(amounts, old.clusters.at(cluster).free));
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace caldera::property
