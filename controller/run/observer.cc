@@ -225,7 +225,7 @@ class Observer::Impl {
     objects_.Take(now, changes);
     CheckCycles(changes);
     jobs_.Take(now, changes);
-    const Time timed;
+    const Time timed = state_.NextTimed();
     if (!changes.empty() || (timed != Time() && timed <= now)) {
       changes.insert(changes.begin(), ClockSet{now});
     }
@@ -244,6 +244,7 @@ class Observer::Impl {
     }
     consider(jobs_.NextDue());
     consider(objects_.NextDue());
+    consider(state_.NextTimed());
     if (after_list_) {
       consider(state_.now());
     }

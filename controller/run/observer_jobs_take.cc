@@ -41,6 +41,15 @@ TaskReport Finished(const TaskGrant& grant, const WorkView& work) {
   return at == work.tasks.end() ? TaskReport{grant.name, 0, grant.replicas} : *at;
 }
 
+// A cluster that backs off is not given the job, so a charge there is older than the backoff.
+bool IsRecalled(const Charge& charge, const std::vector<ClusterBackoff>& backoffs) {
+  return std::any_of(backoffs.begin(), backoffs.end(), [&](const ClusterBackoff& backoff) {
+    return backoff.until > charge.at &&
+           std::any_of(charge.shards.begin(), charge.shards.end(),
+                       [&](const Shard& shard) { return shard.cluster == backoff.cluster; });
+  });
+}
+
 }  // namespace
 
 const WorkView* JobBook::WorkOf(const Record& record, const Shard& shard) {
@@ -119,12 +128,22 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
   if (entry != nullptr) {
     job.suspended = entry->suspended;
     job.missing_references = entry->missing_references;
+    job.backoffs = entry->backoffs;
   }
   if (news.suspended.has_value()) {
     job.suspended = *news.suspended;
   }
   if (news.missing.has_value()) {
     job.missing_references = *std::move(news.missing);
+  }
+  if (entry == nullptr || !entry->charge.has_value()) {
+    // While it is charged they also say that it is being recalled.
+    std::erase_if(job.backoffs, [&](const ClusterBackoff& each) { return each.until <= now; });
+  }
+  for (ClusterBackoff& backoff : news.backoffs) {
+    std::erase_if(job.backoffs,
+                  [&](const ClusterBackoff& each) { return each.cluster == backoff.cluster; });
+    job.backoffs.push_back(std::move(backoff));
   }
   if (record.refused || !record.opted_in) {
     job.hold = true;
@@ -222,7 +241,7 @@ bool JobBook::TakeOne(const std::string& uid, Time now, std::vector<Change>& cha
   news_.erase(uid);
   Job job = Compose(record, std::move(news), now);
   const bool unwanted =
-      charged && !job.terminal && (job.suspended);
+      charged && !job.terminal && (job.suspended || IsRecalled(*entry->charge, job.backoffs));
   const bool changed = entry == nullptr || !codec::Same(job, state_.Object(IndexOf(key)));
   if (changed) {
     changes.emplace_back(JobUpsert{std::move(job)});
@@ -302,6 +321,10 @@ void JobBook::AfterList() {
 void JobBook::Forget(const std::string& uid) {
   news_.erase(uid);
   records_.erase(uid);
+}
+
+bool IsRecalled(const JobEntry& job) {
+  return job.charge.has_value() && IsRecalled(*job.charge, job.backoffs);
 }
 
 }  // namespace caldera
