@@ -59,7 +59,13 @@ struct LiveWorld {
   Executor executor{clock};
   FakeTransport backend{executor};
 
-  LiveWorld() { PrepareRestLibrary(); }
+  LiveWorld() {
+    PrepareRestLibrary();
+    unobserved_ = UnobservedFailures();
+  }
+  LiveWorld(const LiveWorld&) = delete;
+  LiveWorld& operator=(const LiveWorld&) = delete;
+  ~LiveWorld() { CHECK(UnobservedFailures() == unobserved_); }
 
   bool Until(const std::function<bool()>& holds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
@@ -113,6 +119,9 @@ struct LiveWorld {
     }));
     return *std::move(result);
   }
+
+ private:
+  uint64_t unobserved_ = 0;
 };
 
 inline HttpRequest Request(const std::string& method, const std::string& path,
