@@ -5,6 +5,7 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -60,6 +61,37 @@ Result<std::string> TokenOf(const RestConfig& config) {
     return config.token.empty() ? text : Result<std::string>(config.token);
   }
   return Trimmed(*std::move(text));
+}
+
+// Empty: nothing.
+std::string ProblemOfServer(std::string_view server) {
+  std::string_view rest = server;
+  if (rest.starts_with("https://")) {
+    rest.remove_prefix(8);
+  } else if (rest.starts_with("http://")) {
+    rest.remove_prefix(7);
+  } else {
+    return "must be a URL of the form https://HOST:PORT";
+  }
+  if (std::any_of(rest.begin(), rest.end(), [](char c) { return c <= ' ' || c >= '\x7f'; }) ||
+      rest.find_first_of("@?#") != std::string_view::npos) {
+    return "must have no blank, user, query or fragment: write https://HOST:PORT";
+  }
+  const std::string_view authority = rest.substr(0, rest.find('/'));
+  if (authority.empty() || authority.front() == ':') {
+    return "has no host: write https://HOST:PORT";
+  }
+  const size_t colon = authority.rfind(':');
+  if (colon != std::string_view::npos && authority.back() != ']') {
+    const std::string_view port = authority.substr(colon + 1);
+    const bool number = !port.empty() && port.size() <= 5 &&
+                        port.find_first_not_of("0123456789") == std::string_view::npos;
+    const int value = number ? std::atoi(std::string(port).c_str()) : 0;  // NOLINT(cert-err34-c)
+    if (value < 1 || value > 65'535) {
+      return "has a port that is no number from 1 to 65535";
+    }
+  }
+  return "";
 }
 
 std::string Where(const std::string& file, const std::string& what) {
@@ -131,6 +163,12 @@ Status CheckKeyPair(const std::string& cert_pem, const std::string& key_pem) {
     return Fail(ErrorCode::kInvalid, "the key does not belong to the certificate: " + Reason());
   }
   return {};
+}
+
+Status CheckServer(const std::string& server) {
+  const std::string problem = ProblemOfServer(server);
+  return problem.empty() ? Status()
+                         : Fail(ErrorCode::kInvalid, "server '" + server + "' " + problem);
 }
 
 Status CheckToken(std::string_view token) {

@@ -28,6 +28,8 @@ Result<Credentials> ReadCredentials(const RestConfig& config);
 Status CheckCertificates(const std::string& pem);
 Status CheckKeyPair(const std::string& cert_pem, const std::string& key_pem);
 Status CheckToken(std::string_view token);
+/// `https://HOST[:PORT][/PATH]` (or http), without user, query and fragment.
+Status CheckServer(const std::string& server);
 
 /// A regular file of at most 1 MiB that is not empty. Error: kInvalid naming it.
 Result<std::string> ReadSmallFile(const std::string& path);

@@ -42,37 +42,6 @@ std::optional<std::string> FromBase64(std::string data) {
   return text;
 }
 
-// What is wrong with a server's URL; empty: nothing.
-std::string ProblemOfServer(std::string_view server) {
-  std::string_view rest = server;
-  if (rest.starts_with("https://")) {
-    rest.remove_prefix(8);
-  } else if (rest.starts_with("http://")) {
-    rest.remove_prefix(7);
-  } else {
-    return "must be a URL of the form https://HOST:PORT";
-  }
-  if (std::any_of(rest.begin(), rest.end(), [](char c) { return c <= ' ' || c >= '\x7f'; }) ||
-      rest.find_first_of("@?#") != std::string_view::npos) {
-    return "must have no blank, user, query or fragment: write https://HOST:PORT";
-  }
-  const std::string_view authority = rest.substr(0, rest.find('/'));
-  if (authority.empty() || authority.front() == ':') {
-    return "has no host: write https://HOST:PORT";
-  }
-  const size_t colon = authority.rfind(':');
-  if (colon != std::string_view::npos && authority.back() != ']') {
-    const std::string_view port = authority.substr(colon + 1);
-    const bool number = !port.empty() && port.size() <= 5 &&
-                        port.find_first_not_of("0123456789") == std::string_view::npos;
-    const int value = number ? std::atoi(std::string(port).c_str()) : 0;  // NOLINT(cert-err34-c)
-    if (value < 1 || value > 65'535) {
-      return "has a port that is no number from 1 to 65535";
-    }
-  }
-  return "";
-}
-
 // The first complaint as an Error. Never the value: it may be a secret.
 Error ErrorOfIssue(const Issue& issue) {
   std::string text = "kubeconfig " + issue.file;
@@ -174,9 +143,7 @@ class KubeconfigReader {
 
   void ReadCluster(const Field& cluster) {
     const auto server = cluster["server"].String();
-    if (const std::string problem = ProblemOfServer(server.value_or("")); !problem.empty()) {
-      cluster["server"].Refuse(problem);
-    }
+    RefuseWhere(cluster["server"], CheckServer(server.value_or("")));
     config_.server = server.value_or("");
     while (config_.server.ends_with('/')) {
       config_.server.pop_back();
@@ -340,10 +307,7 @@ Result<RestConfig> InClusterConfig(const std::string& folder) {
       "https://" + (name.find(':') == std::string::npos ? name : "[" + name + "]") + ":" + port;
   config.ca_file = folder + "/ca.crt";
   config.token_file = folder + "/token";
-  if (const std::string problem = ProblemOfServer(config.server); !problem.empty()) {
-    return Fail(ErrorCode::kInvalid,
-                "the service account's server " + config.server + " " + problem);
-  }
+  CALDERA_CHECK(CheckServer(config.server));
   if (const auto read = ReadCredentials(config); !read) {
     return tl::unexpected<Error>(read.error().Within("the service account"));
   }

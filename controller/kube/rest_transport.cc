@@ -431,13 +431,9 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
 Result<std::unique_ptr<RestTransport>> RestTransport::Create(const RestConfig& config,
                                                              Executor& executor,
                                                              const RestTransportOptions& options) {
+  CALDERA_CHECK(CheckServer(config.server));
   CALDERA_TRY(Credentials credentials, ReadCredentials(config));
   try {
-    const web::uri server(config.server);
-    if (server.host().empty() || (server.scheme() != "https" && server.scheme() != "http")) {
-      return Fail(ErrorCode::kInvalid,
-                  "server '" + config.server + "' is no URL of the form https://HOST:PORT");
-    }
     return std::unique_ptr<RestTransport>(new RestTransport(
         std::make_shared<Impl>(config, std::move(credentials), executor, options)));
   } catch (const std::exception& error) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <memory>
 #include <utility>
 
@@ -111,6 +112,11 @@ ScriptServer::~ScriptServer() {
 std::string ScriptServer::url() const { return "https://127.0.0.1:" + std::to_string(port_); }
 
 void ScriptServer::Run() {
+  // OpenSSL writes with write(): a peer that has gone must not end the process, and only here.
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
   while (!stop_) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0) {

@@ -120,10 +120,20 @@ void HttpsConnection::Start() {
                           });
 }
 
+// The read that a watch has left pending goes on as the read of the next request.
+void HttpsConnection::NextRequest() {
+  if (peer_read_pending_) {
+    waits_for_request_ = true;
+  } else {
+    ReadHeader();
+  }
+}
+
 void HttpsConnection::ReadHeader() {
   if (closed_) {
     return;
   }
+  waits_for_request_ = false;
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(options_.max_header_bytes));
   parser_->body_limit(options_.max_body_bytes);
@@ -243,7 +253,7 @@ void HttpsConnection::Answer(const HttpResponse& response) {
                       if (error) {
                         self->Close();
                       } else if (self->keep_alive_) {
-                        self->ReadHeader();
+                        self->NextRequest();
                       } else {
                         self->Shutdown();
                       }
@@ -321,13 +331,13 @@ void HttpsConnection::OpenStream(HttpRequest request) {
     });
   };
   watch_ = backend_->Open(std::move(request), std::move(handlers));
+  beast::get_lowest_layer(stream_).expires_never();
+  WatchPeer();
 }
 
 void HttpsConnection::StartStream(const HttpResponse& head) {
   streaming_ = true;
   writing_ = true;
-  beast::get_lowest_layer(stream_).expires_never();
-  WatchPeer();
   http::response<http::empty_body> out;
   out.version(11);
   out.result(http::status::ok);
@@ -362,7 +372,7 @@ void HttpsConnection::WatchPeer() {
                             self->buffer_.commit(size);
                             if (error) {
                               self->Close();
-                            } else if (!self->streaming_) {
+                            } else if (self->waits_for_request_) {
                               self->ReadHeader();
                             }
                           });
@@ -418,8 +428,8 @@ void HttpsConnection::FinishStream() {
                       self->watch_ = 0;
                       if (error || !self->keep_alive_) {
                         self->Close();
-                      } else if (!self->peer_read_pending_) {
-                        self->ReadHeader();
+                      } else {
+                        self->NextRequest();
                       }
                     });
 }

@@ -33,6 +33,7 @@ class HttpsConnection : public std::enable_shared_from_this<HttpsConnection> {
   using ErrorCode = boost::beast::error_code;
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
+  void NextRequest();
   void ReadHeader();
   void ReadBody();
   void Refuse(const ErrorCode& error);
@@ -64,6 +65,7 @@ class HttpsConnection : public std::enable_shared_from_this<HttpsConnection> {
 
   BackendGate::StreamId watch_ = 0;  // 0: none is open.
   bool peer_read_pending_ = false;
+  bool waits_for_request_ = false;
   bool streaming_ = false;
   bool writing_ = false;
   std::optional<Status> ended_;
