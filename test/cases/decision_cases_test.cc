@@ -151,7 +151,10 @@ TEST_CASE("c06: a shared volume keeps a job whole, and volumes are sent as they 
   CHECK(shards[0].requests ==
         ResourceList{
             {"cpu", 8'000}, {"ephemeral-storage", 16 * kGi}, {"memory", 8 * kGi}, {"pods", 8}});
-  const Value sent = RenderShardJob(defaulted, {plan.actions[0].uid, 0, shards, "", "", 1});
+  ShardContext context;
+  context.job_uid = plan.actions[0].uid;
+  context.all_shards = shards;
+  const Value sent = RenderShardJob(defaulted, context);
   for (const char* const field : {"volumes", "futureField"}) {
     CHECK(*sent.At({"spec", field}) == *documents[0].root.At({"spec", field}));
   }
