@@ -1,5 +1,8 @@
 #include "controller/kube/url.h"
 
+#include <charconv>
+#include <cstdint>
+
 namespace caldera {
 
 std::string PercentEncode(std::string_view text) {
@@ -16,6 +19,25 @@ std::string PercentEncode(std::string_view text) {
       out += kHex[byte >> 4U];
       out += kHex[byte & 15U];
     }
+  }
+  return out;
+}
+
+std::optional<std::string> PercentDecode(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    uint8_t byte = 0;
+    const std::string_view hex = text.substr(i + 1, 2);
+    const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), byte, 16);
+    if (hex.size() != 2 || error != std::errc() || end != hex.data() + hex.size()) {
+      return std::nullopt;
+    }
+    out += static_cast<char>(byte);
+    i += 2;
   }
   return out;
 }

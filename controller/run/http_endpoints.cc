@@ -1,0 +1,248 @@
+#include "controller/run/http_endpoints.h"
+
+#include <algorithm>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "controller/kube/url.h"
+
+namespace caldera {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using tcp = asio::ip::tcp;
+
+constexpr auto kDeadline = std::chrono::seconds(30);  // Of a request, from its first byte.
+constexpr uint32_t kMaxHeader = 16U << 10U;
+constexpr int kMaxConnections = 64;
+
+using Response = http::response<http::string_body>;
+using Request = http::request<http::string_body>;
+
+std::string_view ToView(beast::string_view text) { return {text.data(), text.size()}; }
+
+std::optional<EndpointRequest> Parse(std::string_view target) {
+  EndpointRequest request;
+  const size_t mark = std::min(target.find('?'), target.size());
+  const auto path = PercentDecode(target.substr(0, mark));
+  if (!path.has_value()) {
+    return std::nullopt;
+  }
+  request.path = *path;
+  for (size_t at = mark; at < target.size();) {
+    const size_t end = std::min(target.find('&', at + 1), target.size());
+    const std::string_view pair = target.substr(at + 1, end - at - 1);
+    const size_t equals = std::min(pair.find('='), pair.size());
+    const auto name = PercentDecode(pair.substr(0, equals));
+    const auto value = PercentDecode(pair.substr(std::min(equals + 1, pair.size())));
+    if (!name.has_value() || !value.has_value()) {
+      return std::nullopt;
+    }
+    if (!name->empty()) {
+      request.query.emplace(*name, *value);
+    }
+    at = end;
+  }
+  return request;
+}
+
+class Connection;
+
+/// The way back from the executor's thread to the I/O thread, closed when the latter has ended:
+/// a step may be left over in the executor for longer.
+struct WayBack {
+  std::mutex mutex;
+  asio::io_context* io = nullptr;
+};
+
+/// What connections share. All but `executor`, `handlers` and `way_back` belongs to the I/O thread.
+struct Shared {
+  Executor& executor;
+  std::shared_ptr<const EndpointHandlers> handlers;
+  std::shared_ptr<WayBack> way_back = std::make_shared<WayBack>();
+  std::map<uint64_t, std::shared_ptr<Connection>> waiting = {};  ///< For an answer.
+  uint64_t last_ticket = 0;
+  int connections = 0;
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(tcp::socket socket, Shared& shared) : stream_(std::move(socket)), shared_(shared) {
+    ++shared_.connections;
+  }
+  ~Connection() { --shared_.connections; }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void Read() {
+    parser_.emplace();
+    parser_->header_limit(kMaxHeader);
+    parser_->body_limit(0);
+    stream_.expires_after(kDeadline);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code error, size_t /*bytes*/) {
+                       if (error == http::error::body_limit || error == http::error::header_limit) {
+                         self->Write({413, "text/plain; charset=utf-8", "too large\n"}, false);
+                       } else if (!error) {
+                         self->Answer();
+                       }
+                     });
+  }
+
+ private:
+  void Answer() {
+    const Request& request = parser_->get();
+    if (request.method() != http::verb::get && request.method() != http::verb::head) {
+      Write({405, "text/plain; charset=utf-8", "only GET and HEAD\n"}, request.keep_alive());
+      return;
+    }
+    auto parsed = Parse(ToView(request.target()));
+    if (!parsed.has_value()) {
+      Write({400, "text/plain; charset=utf-8", "the path is not encoded right\n"}, false);
+      return;
+    }
+    const bool keep_alive = request.keep_alive();
+    if (shared_.handlers->is_aside(parsed->path)) {
+      Write(shared_.handlers->aside(*parsed), keep_alive);
+      return;
+    }
+    AskExecutor(*std::move(parsed), keep_alive);
+  }
+
+  void AskExecutor(EndpointRequest request, bool keep_alive) {
+    const uint64_t ticket = ++shared_.last_ticket;
+    shared_.waiting[ticket] = shared_from_this();
+    shared_.executor.Post([shared = &shared_, handlers = shared_.handlers,
+                           way_back = shared_.way_back, request = std::move(request), ticket,
+                           keep_alive] {
+      EndpointAnswer answer = handlers->now(request);
+      const std::scoped_lock lock(way_back->mutex);
+      if (way_back->io != nullptr) {
+        asio::post(*way_back->io,
+                   [shared, ticket, keep_alive, answer = std::move(answer)]() mutable {
+                     auto node = shared->waiting.extract(ticket);
+                     node.mapped()->Write(std::move(answer), keep_alive);
+                   });
+      }
+    });
+  }
+
+  void Write(EndpointAnswer answer, bool keep_alive) {
+    const bool head = parser_->get().method() == http::verb::head;
+    response_.emplace(static_cast<http::status>(answer.status), 11);
+    response_->set(http::field::content_type, answer.content_type);
+    response_->set(http::field::cache_control, "no-store");
+    response_->keep_alive(keep_alive);
+    response_->content_length(answer.body.size());
+    if (!head) {
+      response_->body() = std::move(answer.body);
+    }
+    stream_.expires_after(kDeadline);
+    http::async_write(
+        stream_, *response_,
+        [self = shared_from_this(), keep_alive](beast::error_code error, size_t /*bytes*/) {
+          if (!error && keep_alive) {
+            self->Read();
+          }
+        });
+  }
+
+  beast::tcp_stream stream_;
+  Shared& shared_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<Response> response_;
+};
+
+}  // namespace
+
+class HttpEndpoints::Impl {
+ public:
+  Impl(Executor& executor, EndpointHandlers handlers)
+      : shared_{executor, std::make_shared<const EndpointHandlers>(std::move(handlers))} {
+    shared_.way_back->io = &io_;
+  }
+  ~Impl() {
+    {
+      const std::scoped_lock lock(shared_.way_back->mutex);
+      shared_.way_back->io = nullptr;
+    }
+    io_.stop();
+    if (thread_.joinable()) {
+      thread_.join();
+    }
+    shared_.waiting.clear();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Status Listen(const std::string& address, uint16_t port) {
+    beast::error_code error;
+    const auto ip = asio::ip::make_address(address, error);
+    if (error) {
+      return Fail(ErrorCode::kInvalid,
+                  "listen.address " + address + ": must be an IP address such as 127.0.0.1");
+    }
+    const tcp::endpoint endpoint(ip, port);
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) {
+      acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+      acceptor_.bind(endpoint, error);
+    }
+    if (!error) {
+      acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    }
+    if (error) {
+      return Fail(ErrorCode::kUnavailable,
+                  "listen on " + address + ":" + std::to_string(port) + ": " + error.message());
+    }
+    port_ = acceptor_.local_endpoint().port();
+    Accept();
+    thread_ = std::thread([this] { io_.run(); });
+    return {};
+  }
+
+  [[nodiscard]] uint16_t port() const { return port_; }
+
+ private:
+  void Accept() {
+    acceptor_.async_accept([this](beast::error_code error, tcp::socket socket) {
+      if (!error && shared_.connections < kMaxConnections) {
+        std::make_shared<Connection>(std::move(socket), shared_)->Read();
+      }
+      if (acceptor_.is_open() && error != asio::error::operation_aborted) {
+        Accept();
+      }
+    });
+  }
+
+  Shared shared_;  // Outlives io_, whose handlers hold connections.
+  asio::io_context io_{1};
+  tcp::acceptor acceptor_{io_};
+  uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+HttpEndpoints::HttpEndpoints(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HttpEndpoints::~HttpEndpoints() = default;
+uint16_t HttpEndpoints::port() const { return impl_->port(); }
+
+Result<std::unique_ptr<HttpEndpoints>> HttpEndpoints::Start(const std::string& address,
+                                                            uint16_t port, Executor& executor,
+                                                            EndpointHandlers handlers) {
+  auto impl = std::make_unique<Impl>(executor, std::move(handlers));
+  CALDERA_CHECK(impl->Listen(address, port));
+  return std::unique_ptr<HttpEndpoints>(new HttpEndpoints(std::move(impl)));
+}
+
+}  // namespace caldera

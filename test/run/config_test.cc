@@ -1,0 +1,84 @@
+#include "controller/run/config.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace caldera;
+
+namespace {
+
+std::string ErrorOf(const std::string& text) {
+  const auto config = ReadConfig(text, "caldera.yaml", {});
+  return config.has_value() ? "" : config.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("an empty file leaves every default") {
+  const auto config = ReadConfig("", "caldera.yaml", {});
+  REQUIRE(config.has_value());
+  CHECK(config->address == "127.0.0.1");
+  CHECK(config->timing.batch == Millis(5));
+  CHECK(config->leader.enabled);
+  CHECK(config->members == MemberView::kSummary);
+}
+
+TEST_CASE("a file sets what it names and overrides win over it") {
+  const std::string text = R"(
+apiVersion: caldera.config/v1
+karmada: {kubeconfig: /etc/karmada.config, inFlight: 16}
+namespaces: [team-a, team-b]
+members: {view: nodes, clusters: {east: summary}}
+timing: {batch: 10ms, clusterLostAfter: 1m30s}
+log: {level: debug, format: json}
+)";
+  const auto override_ = ParseOverride("timing.batch=1ms");
+  REQUIRE(override_.has_value());
+  const auto config = ReadConfig(text, "caldera.yaml", {*override_});
+  REQUIRE(config.has_value());
+  CHECK(config->kubeconfig == "/etc/karmada.config");
+  CHECK(config->in_flight == 16);
+  CHECK(config->namespaces == std::set<std::string>{"team-a", "team-b"});
+  CHECK(config->members == MemberView::kNodes);
+  CHECK(config->member_views.at("east") == MemberView::kSummary);
+  CHECK(config->timing.batch == Millis(1));
+  CHECK(config->timing.cluster_lost_after == Millis(90'000));
+  CHECK(config->log.json);
+}
+
+TEST_CASE("every complaint names file, line, key, value and what would be right") {
+  const std::string error =
+      ErrorOf("karmada:\n  inFlight: 0\n  kubeconfg: x\ntiming:\n  batch: 5\n");
+  CHECK(error.find("caldera.yaml:2:") != std::string::npos);
+  CHECK(error.find("karmada.inFlight = 0: ") != std::string::npos);
+  CHECK(error.find("karmada.kubeconfg = x: there is no such setting") != std::string::npos);
+  CHECK(error.find("timing.batch = 5: ") != std::string::npos);
+}
+
+TEST_CASE("what does not go together is refused") {
+  CHECK(ErrorOf("leader: {renewDeadline: 20s}").find("leader.renewDeadline") != std::string::npos);
+  CHECK(ErrorOf("leader: {retryPeriod: 10s}").find("leader.retryPeriod") != std::string::npos);
+  CHECK(ErrorOf("ledger: {path: ''}").find("ledger.path") != std::string::npos);
+  CHECK(ErrorOf("members: {view: pods}").find("must be summary or nodes") != std::string::npos);
+  CHECK(ErrorOf("log: {level: loud}").find("debug, info, warn or error") != std::string::npos);
+}
+
+TEST_CASE("what is no setting at all is refused") {
+  CHECK(!ErrorOf("- a\n").empty());
+  CHECK(!ErrorOf("a: [\n").empty());
+  CHECK(!ErrorOf("karmada: 3\n").empty());
+  CHECK(!ErrorOf("observe: true\n---\nobserve: false\n").empty());
+  CHECK(!ParseOverride("timing.batch").has_value());
+  CHECK(!ParseOverride("=1").has_value());
+  CHECK(!ParseOverride("a=[").has_value());
+}
+
+TEST_CASE("the table lists the knobs with the defaults that hold") {
+  const std::string table = DescribeConfig();
+  const auto config = ReadConfig("", "caldera.yaml", {});
+  REQUIRE(config.has_value());
+  CHECK(table.find("ledger.path") != std::string::npos);
+  CHECK(table.find(config->ledger) != std::string::npos);
+  CHECK(table.find("timing.clusterBackoff      5m") != std::string::npos);
+}

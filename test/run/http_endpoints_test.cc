@@ -1,0 +1,106 @@
+#include "controller/run/http_endpoints.h"
+
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <thread>
+
+using namespace caldera;
+
+namespace {
+
+/// Sends `text` to the port and reads until the server closes.
+std::string Exchange(uint16_t port, const std::string& text) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  REQUIRE(fd >= 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the socket API's own way.
+  REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
+  std::string answer;
+  std::array<char, 4096> buffer{};
+  for (ssize_t n = 0; (n = ::recv(fd, buffer.data(), buffer.size(), 0)) > 0;) {
+    answer.append(buffer.data(), static_cast<size_t>(n));
+  }
+  ::close(fd);
+  return answer;
+}
+
+/// Endpoints with an executor of their own.
+struct Served {
+  SystemClock clock;
+  Executor executor{clock};
+  std::thread thread;
+  std::unique_ptr<HttpEndpoints> endpoints;
+
+  Served() {
+    EndpointHandlers handlers;
+    handlers.now = [](const EndpointRequest& request) {
+      const auto job = request.query.find("job");
+      return request.path == "/explain" && job != request.query.end()
+                 ? EndpointAnswer{200, "text/plain", job->second}
+                 : EndpointAnswer{404, "text/plain", "no"};
+    };
+    handlers.is_aside = [](const std::string& path) { return path == "/ledger"; };
+    handlers.aside = [](const EndpointRequest&) {
+      return EndpointAnswer{200, "text/plain", "rows"};
+    };
+    auto started = HttpEndpoints::Start("127.0.0.1", 0, executor, std::move(handlers));
+    REQUIRE(started.has_value());
+    endpoints = *std::move(started);
+    thread = std::thread([this] { executor.Run(); });
+  }
+  ~Served() {
+    executor.Stop();
+    thread.join();
+  }
+  std::string Get(const std::string& target, const std::string& method = "GET") {
+    return Exchange(endpoints->port(),
+                    method + " " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  }
+};
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a request is decoded and answered on the executor or aside") {
+  Served served;
+  CHECK(Has(served.Get("/explain?job=team-a%2Ftrain"), "team-a/train"));
+  CHECK(Has(served.Get("/ledger"), "rows"));
+  CHECK(Has(served.Get("/nothing"), "404"));
+  CHECK(!Has(served.Get("/ledger", "HEAD"), "rows"));
+}
+
+TEST_CASE("what is no request of ours is refused and the next one is served") {
+  Served served;
+  CHECK(Has(served.Get("/ledger", "POST"), "405"));
+  CHECK(Has(served.Get("/%zz"), "400"));
+  CHECK(Has(Exchange(served.endpoints->port(),
+                     "GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(20'000, 'a') + "\r\n\r\n"),
+            "413"));
+  Exchange(served.endpoints->port(),
+           "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n");
+  CHECK(Has(served.Get("/ledger"), "rows"));
+}
+
+TEST_CASE("an address or port that cannot be had is a clear error") {
+  Served served;
+  SystemClock clock;
+  Executor executor(clock);
+  const auto taken = HttpEndpoints::Start("127.0.0.1", served.endpoints->port(), executor, {});
+  REQUIRE(!taken.has_value());
+  CHECK(taken.error().code == ErrorCode::kUnavailable);
+  const auto wrong = HttpEndpoints::Start("localhost", 0, executor, {});
+  REQUIRE(!wrong.has_value());
+  CHECK(wrong.error().code == ErrorCode::kInvalid);
+}
