@@ -2,12 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "controller/kube/client.h"
 #include "test/kube/live_world.h"
 #include "test/kube/script_server.h"
 #include "test/kube/temp_folder.h"
@@ -230,6 +233,35 @@ TEST_CASE("rest transport gives up on a server that says nothing") {
   REQUIRE_FALSE(response.has_value());
   CHECK(response.error().code == ErrorCode::kUnavailable);
   CHECK(response.error().message.find("Connection timed out") != std::string::npos);
+}
+
+TEST_CASE("client writes over an idle connection that the server has closed") {
+  LiveWorld world;
+  std::atomic<int> closed{0};
+  ScriptServer server([&closed](ScriptServer::Peer& peer) {
+    if (!peer.ReadRequest().empty()) {
+      peer.Write(kFine);
+      peer.Cut();
+    }
+    ++closed;
+  });
+  const auto transport = world.Connect(LiveWorld::ConfigOf(server.url()));
+  Client client(*transport, world.executor, {});
+  int written = 0;
+  for (int i = 1; i <= 3; ++i) {
+    std::optional<Result<Value>> result;
+    client.Patch({&resource::Jobs(), "a", "b"}, PatchKind::kMerge, Value(Value::Map{}), "",
+                 [&result](Result<Value> r) { result = std::move(r); });
+    REQUIRE(world.Until([&] {
+      world.clock.Set(world.clock.Now() + Millis(1));  // Its second try waits for a backoff.
+      return result.has_value();
+    }));
+    CAPTURE(result->has_value() ? "" : result->error().message);
+    written += result->has_value() ? 1 : 0;
+    REQUIRE(world.Until([&closed, &server] { return closed == server.connections(); }));
+  }
+  CHECK(written == 3);
+  CHECK(server.connections() >= 3);
 }
 
 TEST_CASE("rest transport is gone at once with hanging requests and open streams") {

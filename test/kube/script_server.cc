@@ -54,8 +54,8 @@ std::string ScriptServer::Peer::ReadRequest() {
     text.append(bytes.data(), static_cast<size_t>(size));
     const size_t head = text.find("\r\n\r\n");
     if (head != std::string::npos && wanted == std::string::npos) {
-      const size_t length = text.find("Content-Length: ");
-      wanted = head + 4 + (length < head ? std::stoul(text.substr(length + 16)) : 0);
+      const size_t length = text.find("Content-Length:");
+      wanted = head + 4 + (length < head ? std::stoul(text.substr(length + 15)) : 0);
     }
   }
   return text;
