@@ -187,7 +187,9 @@ class Observer::Impl {
     if (!command.has_value()) {
       RefusedObject who = WhoIs(object);
       who.kind = "Command";
-      obeyed_.push_back({who.ns, who.name, who.uid});
+      if (!who.name.empty() && !who.uid.empty()) {
+        obeyed_.push_back({who.ns, who.name, who.uid});
+      }
       Refuse(std::move(who), command.error().message);
       return;
     }
