@@ -1,0 +1,122 @@
+// A federation in virtual time for tests: a Karmada API, members m1 and m2, and a work executor
+// between them.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "controller/kube/json_reader.h"
+#include "controller/kube/json_writer.h"
+#include "test/sandbox/api_server.h"
+#include "test/sandbox/fleet.h"
+#include "test/sandbox/tree.h"
+#include "test/sandbox/work_executor.h"
+
+namespace caldera::sandbox {
+
+struct LifeFixture {
+  ManualClock clock{*ParseTime("2026-12-01T08:00:00Z")};
+  Executor executor{clock};
+  ApiServer karmada{executor, {"karmada", KarmadaTypes()}};
+  ApiServer m1{executor, {"m1", MemberTypes()}};
+  ApiServer m2{executor, {"m2", MemberTypes()}};
+  std::optional<WorkExecutor> works;
+
+  void Settle() {
+    while (executor.RunDue()) {
+    }
+  }
+  /// Timer by timer, so that whatever was due on the way has happened at its own time.
+  void Advance(Millis span) {
+    const Time end = clock.Now() + span;
+    Settle();
+    while (executor.NextTimer() != Time() && executor.NextTimer() <= end) {
+      clock.Set(executor.NextTimer());
+      Settle();
+    }
+    clock.Set(end);
+    Settle();
+  }
+
+  void StartWorks() {
+    works.emplace(karmada, executor, WorkExecutorOptions{});
+    works->AddMember("m1", m1);
+    works->AddMember("m2", m2);
+    works->Start();
+    for (const char* const name : {"m1", "m2"}) {
+      Create(karmada, "/apis/cluster.karmada.io/v1alpha1/clusters",
+             R"({"metadata":{"name":")" + std::string(name) + R"("},"spec":{"syncMode":"Push"}})");
+    }
+    Create(karmada, "/api/v1/namespaces", R"({"metadata":{"name":"team-a"}})");
+    Advance(Millis(20'000));
+  }
+
+  HttpResponse Do(ApiServer& server, const std::string& method, const std::string& path,
+                  const std::string& body = "", const std::string& type = "application/json") {
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.body = body;
+    request.headers["content-type"] = type;
+    std::optional<Result<HttpResponse>> answer;
+    server.Send(std::move(request), [&](Result<HttpResponse> r) { answer = std::move(r); });
+    while (!answer) {
+      REQUIRE(executor.RunDue());
+    }
+    REQUIRE(answer->has_value());
+    return **answer;
+  }
+  void Create(ApiServer& server, const std::string& path, const std::string& body) {
+    const HttpResponse response = Do(server, "POST", path, body);
+    REQUIRE_MESSAGE(response.status == 201, response.body);
+    Settle();
+  }
+  void Merge(ApiServer& server, const std::string& path, const std::string& patch) {
+    const HttpResponse response = Do(server, "PATCH", path, patch, "application/merge-patch+json");
+    REQUIRE_MESSAGE(response.status == 200, response.body);
+    Settle();
+  }
+  void Delete(ApiServer& server, const std::string& path) {
+    const HttpResponse response = Do(server, "DELETE", path);
+    REQUIRE_MESSAGE(response.status / 100 == 2, response.body);
+    Settle();
+  }
+  /// Null where there is none.
+  Value Get(ApiServer& server, const std::string& path) {
+    const HttpResponse response = Do(server, "GET", path);
+    if (response.status == 404) {
+      return {};
+    }
+    REQUIRE_MESSAGE(response.status == 200, response.body);
+    return *ParseJson(response.body);
+  }
+};
+
+/// `apiVersion`, `kind` and `metadata` of a manifest as Caldera sends it through the Work `name`.
+inline std::string Managed(const std::string& api_version, const std::string& kind,
+                           const std::string& object, const std::string& work,
+                           const std::string& cluster = "m1") {
+  return R"("apiVersion":")" + api_version + R"(","kind":")" + kind + R"(","metadata":{"name":")" +
+         object + R"(",)" +
+         (kind == "Queue" || kind == "PriorityClass" || kind == "Namespace"
+              ? std::string()
+              : R"("namespace":"team-a",)") +
+         R"("labels":{"karmada.io/managed":"true"},"annotations":{"work.karmada.io/namespace":"karmada-es-)" +
+         cluster + R"(","work.karmada.io/name":")" + work + R"("}})";
+}
+
+inline std::string WorkBody(const std::string& name, const std::string& manifests,
+                            const std::string& more_spec = "") {
+  return R"({"metadata":{"name":")" + name + R"("},"spec":{)" + more_spec +
+         R"("workload":{"manifests":[)" + manifests + R"(]}}})";
+}
+
+inline const std::string kWorksOfM1 =
+    "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-m1/works";
+inline const std::string kJobsInTeamA = "/apis/batch.volcano.sh/v1alpha1/namespaces/team-a/jobs";
+inline const std::string kClusters = "/apis/cluster.karmada.io/v1alpha1/clusters";
+
+}  // namespace caldera::sandbox
