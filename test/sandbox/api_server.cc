@@ -7,6 +7,7 @@
 #include "test/sandbox/body.h"
 #include "test/sandbox/discovery.h"
 #include "test/sandbox/garbage.h"
+#include "test/sandbox/openapi.h"
 #include "test/sandbox/reads.h"
 #include "test/sandbox/route.h"
 #include "test/sandbox/watches.h"
@@ -141,6 +142,9 @@ class ApiServer::Impl : public std::enable_shared_from_this<ApiServer::Impl> {
     }
     if (auto known = Discover(catalog_, request)) {
       return *std::move(known);
+    }
+    if (auto described = DescribeApi(catalog_, request)) {
+      return *std::move(described);
     }
     const sandbox::Answer<Route> route = ParseRoute(catalog_, PathParts(request.path));
     if (!route) {

@@ -106,6 +106,9 @@ std::string DataCount(const Value& object) {
 }  // namespace
 
 std::string ComputedCell(std::string_view name, const Value& object, Time now) {
+  if (name == "@name") {
+    return TextAt(object, {"metadata", "name"});
+  }
   if (name == "@age") {
     return Since(TextAt(object, {"metadata", "creationTimestamp"}), now);
   }

@@ -10,7 +10,7 @@
 
 namespace caldera::sandbox {
 
-/// `name` is one of the `@...` paths of kinds.cc, or `@age`.
+/// `name` is one of the `@...` paths of kinds.cc, `@name` or `@age`.
 std::string ComputedCell(std::string_view name, const Value& object, Time now);
 
 }  // namespace caldera::sandbox

@@ -69,45 +69,35 @@ Value Cell(const Column& column, const Value& object, Time now) {
   return {std::move(text)};
 }
 
-Value ColumnDefinition(const std::string& name, const std::string& type, const std::string& format,
-                       int priority) {
+// Name first and Age behind what is always shown; events end with their name instead.
+std::vector<Column> AllColumns(const Kind& kind) {
+  std::vector<Column> columns = kind.columns;
+  if (kind.type.kind == "Event") {
+    columns.push_back({"Name", "string", "@name", 1});
+    return columns;
+  }
+  columns.insert(columns.begin(), {"Name", "string", "@name", 0});
+  const auto wide = std::find_if(columns.begin(), columns.end(),
+                                 [](const Column& column) { return column.priority > 0; });
+  columns.insert(wide, {"Age", "string", "@age", 0});
+  return columns;
+}
+
+Value ColumnDefinition(const Column& column) {
   Value definition;
-  definition.Set("name", name);
-  definition.Set("type", type);
-  definition.Set("format", format);
+  definition.Set("name", column.name);
+  definition.Set("type", column.type);
+  definition.Set("format", column.path == "@name" ? "name" : "");
   definition.Set("description", "");
-  definition.Set("priority", priority);
+  definition.Set("priority", column.priority);
   return definition;
 }
 
-// Age comes last, but before the columns of `-o wide`; events begin with theirs instead.
-bool HasAge(const Kind& kind) { return kind.type.kind != "Event"; }
-
-Value::List Columns(const Kind& kind) {
-  Value::List list;
-  list.push_back(ColumnDefinition("Name", "string", "name", HasAge(kind) ? 0 : 1));
-  for (const Column& column : kind.columns) {
-    list.push_back(ColumnDefinition(column.name, column.type, "", column.priority));
-  }
-  const auto wide = std::find_if(list.begin() + 1, list.end(), [](const Value& column) {
-    return column.Find("priority")->AsInteger() > 0;
-  });
-  if (HasAge(kind)) {
-    list.insert(wide, ColumnDefinition("Age", "string", "", 0));
-  }
-  return list;
-}
-
-Value Row(const Kind& kind, const StoredObject& object, Time now) {
+Value Row(const std::vector<Column>& columns, const StoredObject& object, Time now) {
   const Value tree = TreeOf(object);
-  Value::List cells{object.key.name};
-  size_t narrow = 1;
-  for (const Column& column : kind.columns) {
+  Value::List cells;
+  for (const Column& column : columns) {
     cells.push_back(Cell(column, tree, now));
-    narrow += column.priority == 0 ? 1 : 0;
-  }
-  if (HasAge(kind)) {
-    cells.insert(cells.begin() + static_cast<ptrdiff_t>(narrow), ComputedCell("@age", tree, now));
   }
   Value meta;
   meta.Set("kind", "PartialObjectMetadata");
@@ -178,11 +168,17 @@ std::string RenderTable(const Kind& kind, const std::vector<const StoredObject*>
   table.Set("kind", "Table");
   table.Set("apiVersion", "meta.k8s.io/v1");
   table.Set("metadata", std::move(metadata));
-  table.Set("columnDefinitions",
-            options.with_columns ? Value(Columns(kind)) : Value(Value::List{}));
+  const std::vector<Column> columns = AllColumns(kind);
+  Value::List definitions;
+  if (options.with_columns) {
+    for (const Column& column : columns) {
+      definitions.push_back(ColumnDefinition(column));
+    }
+  }
+  table.Set("columnDefinitions", std::move(definitions));
   Value::List rows;
   for (const StoredObject* object : objects) {
-    rows.push_back(Row(kind, *object, options.now));
+    rows.push_back(Row(columns, *object, options.now));
   }
   table.Set("rows", std::move(rows));
   return WriteJson(table);
