@@ -169,8 +169,10 @@ Status CheckShards(Database& database, AuditReport& report) {
     ++report.open_shards;
   }
   for (const auto& [name, charge] : expected) {
-    report.findings.push_back("shard: " + name + " is missing, by the journal it is charged " +
-                              charge);
+    report.findings.push_back(std::string("shard: ")
+                                  .append(name)
+                                  .append(" is missing, by the journal it is charged ")
+                                  .append(charge));
   }
   return {};
 }

@@ -23,7 +23,11 @@ std::string FirstDifference(const Plan& recorded, const Plan& replayed) {
     const std::string is =
         i < replayed.actions.size() ? Describe(replayed.actions[i]) : "no such action";
     if (was != is) {
-      return "action " + std::to_string(i + 1) + ": recorded " + was + "; replayed " + is;
+      return ("action " + std::to_string(i + 1))
+          .append(": recorded ")
+          .append(was)
+          .append("; replayed ")
+          .append(is);
     }
   }
   if (recorded.now != replayed.now) {

@@ -128,7 +128,7 @@ std::string ClusterYaml(const std::string& name, int cpu, int allocated) {
          "}\nspec: {syncMode: Push}\nstatus:\n"
          "  conditions: [{type: Ready, status: \"True\", reason: r}]\n"
          "  resourceSummary: {allocatable: {cpu: \"" +
-         std::to_string(cpu) + "\", memory: 1Ti, pods: \"500\"}, allocated: {cpu: \"" +
+         std::to_string(cpu) + R"(", memory: 1Ti, pods: "500"}, allocated: {cpu: ")" +
          std::to_string(allocated) + "\"}}\n";
 }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <fstream>
 
@@ -160,8 +161,8 @@ TEST_CASE("a writer killed at any moment loses nothing that was acknowledged") {
   scene.ledger.reset();
   int64_t last = 1;
   for (int round = 1; round <= 5; ++round) {
-    int pipe_ends[2];
-    REQUIRE(pipe(pipe_ends) == 0);
+    std::array<int, 2> pipe_ends{};
+    REQUIRE(pipe(pipe_ends.data()) == 0);
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {

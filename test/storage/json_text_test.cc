@@ -25,13 +25,13 @@ TEST_CASE("amounts and tasks are read back as they were written") {
 }
 
 TEST_CASE("damaged columns are an error") {
-  for (const char* wrong : {"", "{", "}", "[]", "{\"cpu\"}", "{\"cpu\":}", "{\"cpu\":1,}",
-                            "{\"cpu\":1}x", "{cpu:1}", "{\"cpu\":1\"memory\":2}", "{\"cpu",
-                            "{\"cp\\u00zz\":1}", "{\"cpu\\", "{\"cpu\":99999999999999999999}"}) {
+  for (const char* wrong : {"", "{", "}", "[]", R"({"cpu"})", R"({"cpu":})", R"({"cpu":1,})",
+                            R"({"cpu":1}x)", "{cpu:1}", R"({"cpu":1"memory":2})", R"({"cpu)",
+                            R"({"cp\u00zz":1})", R"({"cpu\)", R"({"cpu":99999999999999999999})"}) {
     CHECK_MESSAGE(ParseAmounts(wrong).error().code == ErrorCode::kCorrupt, wrong);
   }
-  for (const char* wrong : {"", "{\"w\":1}", "{\"w\":{\"replicas\":1}}",
-                            "{\"w\":{\"replicas\":1,\"minAvailable\":1}"}) {
+  for (const char* wrong :
+       {"", R"({"w":1})", R"({"w":{"replicas":1}})", R"({"w":{"replicas":1,"minAvailable":1})"}) {
     CHECK_MESSAGE(ParseTasks(wrong).error().code == ErrorCode::kCorrupt, wrong);
   }
 }

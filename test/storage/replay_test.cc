@@ -138,17 +138,17 @@ TEST_CASE("the check finds balances, shards and checkpoints that do not agree") 
     const char* sql;
     const char* finding;
   };
-  const Case cases[] = {
+  const std::vector<Case> cases = {
       {"UPDATE charges SET amounts = json_set(amounts, '$.cpu', 1)", "its shards sum to {"},
       {"UPDATE charges SET amounts = json_remove(amounts, '$.pods')", "its shards sum to {"},
       {"DELETE FROM charges", "is missing, its shards sum to {"},
-      {"INSERT INTO charges VALUES ('gold', 't', 'c', '{\"cpu\":0}')", "sum to nothing"},
-      {"UPDATE shards SET requests = '{\"cpu\":1}' WHERE until IS NULL", "by the journal"},
+      {R"(INSERT INTO charges VALUES ('gold', 't', 'c', '{"cpu":0}'))", "sum to nothing"},
+      {R"(UPDATE shards SET requests = '{"cpu":1}' WHERE until IS NULL)", "by the journal"},
       {"UPDATE shards SET until = since WHERE until IS NULL", "is missing, by the journal"},
       {"UPDATE checkpoints SET changes = changes || ' '", "does not match its digest"},
       {"DELETE FROM journal WHERE cycle = 4", "cycle 5 follows cycle 3"},
       {"UPDATE journal SET previous = 'x' WHERE cycle = 4", "does not continue from the digest"},
-      {"UPDATE journal SET changes = '{\"change\":\"ClockSet\"}' WHERE cycle = 2",
+      {R"(UPDATE journal SET changes = '{"change":"ClockSet"}' WHERE cycle = 2)",
        "was changed after it was written"},
       {"PRAGMA foreign_keys = OFF; DELETE FROM jobs WHERE id = 1", "refers to a row of jobs"},
   };
