@@ -4,6 +4,7 @@
 
 #include "controller/kube/json_reader.h"
 #include "controller/kube/yaml_reader.h"
+#include "test/sandbox/protobuf.h"
 
 namespace caldera::sandbox {
 namespace {
@@ -37,7 +38,10 @@ Answer<Value> ParseBody(std::string_view content_type, const std::string& body) 
   if (type == "application/yaml" || type == "application/x-yaml") {
     return ParseYaml(body);
   }
-  if (type.find("protobuf") != std::string_view::npos || type == "application/cbor") {
+  if (type == "application/vnd.kubernetes.protobuf") {
+    return ParseProtobuf(body);
+  }
+  if (type == "application/cbor") {
     return tl::unexpected(UnsupportedMediaType("application/json, application/yaml"));
   }
   Result<Value> value = ParseJson(body);

@@ -9,8 +9,8 @@
 
 namespace caldera::sandbox {
 
-/// JSON, or YAML where the media type says so; an empty body is null. Refused: 400 for what cannot
-/// be read, 415 for other media types (protobuf).
+/// JSON, or YAML or protobuf where the media type says so; an empty body is null. Refused: 400 for
+/// what cannot be read, 415 for other media types.
 Answer<Value> ParseBody(std::string_view content_type, const std::string& body);
 
 /// The media type of a Content-Type or Accept entry, without its parameters.

@@ -49,6 +49,9 @@ Value Resource(const Kind& kind, const std::string& subresource) {
   if (!kind.short_names.empty()) {
     resource.Set("shortNames", StringList(kind.short_names));
   }
+  if (kind.Resource() == "pods" || kind.Resource() == "services") {
+    resource.Set("categories", StringList({"all"}));  // `kubectl get all`
+  }
   return resource;
 }
 
