@@ -86,7 +86,7 @@ TEST_CASE("a waiting job is claimed at once and told why once it has waited") {
   plane.Advance(Millis(1'000));
   CHECK(Claim(plane.Job("second")) == "caldera");
   CHECK(plane.Reasons() == std::multiset<std::string>{"Placed"});
-  plane.Advance(kAWhile);
+  plane.Advance(Millis(8'000));
   CHECK(plane.Reasons() == std::multiset<std::string>{"Placed", "Queued"});
   CHECK(plane.Phase("second").empty());
   CHECK(plane.Works().size() == 2);
@@ -301,8 +301,8 @@ TEST_CASE("errors of the server are followed by another try") {
   Controller controller(plane.server, plane.executor, plane.ledger);
   plane.Advance(Millis(1'000));
   plane.server.FailNext("PATCH", 500, 7);
-  plane.server.FailNext("POST", 503, 9);
   plane.Submit("train", 2);
+  plane.server.FailNext("POST", 503, 9);
   plane.Advance(Millis(120'000));
   CHECK(plane.Phase("train") == "Running");
   CHECK(plane.Works().size() == 2);
