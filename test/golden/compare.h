@@ -90,11 +90,18 @@ inline bool SameScalar(const Value& a, const Value& b) {
   return span_a.has_value() && span_b.has_value() && *span_a == *span_b;
 }
 
+// Go writes a quantity that was never set as 0; the one such field that is no entry of a map is the
+// divisor of a resourceFieldRef.
+inline bool IsUnsetDivisor(const std::string& path, const Value* ours, const Value* theirs) {
+  return ours == nullptr && path.ends_with(".divisor") && theirs != nullptr &&
+         SameScalar(*theirs, Value(0));
+}
+
 // Says where `ours` differs from `theirs`; `dropped` are paths of fields that the schema does not
 // know, which the API server drops and Caldera keeps.
 inline void Compare(const Value* ours, const Value* theirs, const std::string& path,
                     std::vector<std::string>& differences) {
-  if (IsEmpty(ours) && IsEmpty(theirs)) {
+  if ((IsEmpty(ours) && IsEmpty(theirs)) || IsUnsetDivisor(path, ours, theirs)) {
     return;
   }
   if (ours == nullptr || theirs == nullptr) {
