@@ -248,10 +248,10 @@ class ApiServer::Impl : public std::enable_shared_from_this<ApiServer::Impl> {
       return handlers.on_end(tl::unexpected<Error>(Refused(options_.name)));
     }
     if (auto failure = TakeFailure("WATCH")) {
-      return Finish(id, handlers, *std::move(failure));
+      return Finish(id, handlers, *failure);
     }
     if (const auto proxy = ParseProxyRoute(request.path)) {
-      return ForwardStream(id, *proxy, std::move(request), std::move(handlers));
+      return ForwardStream(id, *proxy, std::move(request), handlers);
     }
     const sandbox::Answer<Route> route = ParseRoute(catalog_, PathParts(request.path));
     if (!route || !QueryFlag(request, "watch") || request.method != "GET") {
@@ -265,7 +265,7 @@ class ApiServer::Impl : public std::enable_shared_from_this<ApiServer::Impl> {
   }
 
   // A response that ends at once.
-  void Finish(StreamId id, const StreamHandlers& handlers, HttpResponse response) {
+  void Finish(StreamId id, const StreamHandlers& handlers, const HttpResponse& response) {
     opening_.insert(id);  // So that the handler can close it.
     handlers.on_response(response);
     std::string_view rest = response.status == 200 ? std::string_view(response.body) : "";
@@ -333,7 +333,7 @@ class ApiServer::Impl : public std::enable_shared_from_this<ApiServer::Impl> {
   }
 
   void ForwardStream(StreamId id, const ProxyRoute& proxy, HttpRequest request,
-                     StreamHandlers handlers) {
+                     const StreamHandlers& handlers) {
     const auto member = MemberOf(proxy);
     if (!member) {
       return Finish(id, handlers, ToResponse(member.error()));

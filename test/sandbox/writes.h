@@ -51,7 +51,7 @@ class Writer {
   void SetAdmission(ApiServer::Admission admission) { admission_ = std::move(admission); }
 
  private:
-  Answer<void> CheckNamespace(const Target& target, const std::string& name) const;
+  [[nodiscard]] Answer<void> CheckNamespace(const Target& target, const std::string& name) const;
   Answer<void> Admit(const Kind& kind, const Value* before, Value& object) const;
   Answer<Written> Change(const Target& target, const StoredObject& old, Value object);
   Written Commit(const Target& target, const StoredObject& old, const Value& before, Value object);
