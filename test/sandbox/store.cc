@@ -137,7 +137,7 @@ std::optional<ObjectMap> Store::ObjectsAt(const Kind& kind, uint64_t version) co
 }
 
 ObjectPtr Store::Put(const Kind& kind, Value object) {
-  const ObjectPtr now = MakeStored(kind, std::move(object), version_ + 1);
+  ObjectPtr now = MakeStored(kind, std::move(object), version_ + 1);
   ObjectPtr& slot = objects_[&kind][now->key];
   ObjectPtr previous = std::exchange(slot, now);
   if (previous != nullptr) {
