@@ -30,14 +30,6 @@ ClientOptions ClientOptionsOf(const ControllerConfig& config) {
   return options;
 }
 
-DispatcherOptions DispatcherOptionsOf(const ControllerConfig& config) {
-  DispatcherOptions options;
-  options.observe = config.observe;
-  options.cluster_backoff = config.timing.cluster_backoff;
-  options.status_interval = config.timing.queue_status_every;
-  return options;
-}
-
 EventOptions EventOptionsOf(const ControllerConfig& config) {
   EventOptions options;
   options.observe = config.observe;
@@ -90,7 +82,7 @@ class Controller::Impl {
         observer_(cycle_.state(), {config.namespaces, config.queues, config.timing.ready_debounce,
                                    config.timing.release_margin}),
         events_(client_, EventOptionsOf(config)),
-        dispatcher_(client_, cycle_.state(), observer_, events_, DispatcherOptionsOf(config)),
+        dispatcher_(client_, cycle_.state(), observer_, events_, DispatcherOptionsHere()),
         informers_(client_, observer_,
                    {[this] { ScheduleCycle(config_.timing.batch); },
                     [this] { Log(LogLevel::kInfo, "everything is listed"); },
@@ -162,6 +154,18 @@ class Controller::Impl {
   }
 
  private:
+  DispatcherOptions DispatcherOptionsHere() {
+    DispatcherOptions options;
+    options.observe = config_.observe;
+    options.cluster_backoff = config_.timing.cluster_backoff;
+    options.status_interval = config_.timing.queue_status_every;
+    options.on_learnt = [this] { ScheduleCycle(config_.timing.batch); };
+    options.on_error = [](const std::string& uid, const Error& error) {
+      Log(LogLevel::kWarn, "dispatch", {{"jobUid", uid}, {"error", error.message}});
+    };
+    return options;
+  }
+
   void Lead() {
     leading_ = true;
     ScheduleCycle(Millis(0));
