@@ -238,10 +238,7 @@ void JobLook::FinishRecheck(std::vector<std::string> missing) {
   ++memory_.rechecks;
   memory_.recheck_at = Now() + std::min(wait, context_.options.longest_recheck);
   std::sort(missing.begin(), missing.end());
-  if (const JobIndex index = seen_.index;
-      index != kNoIndex && context_.observer.FindJob(uid_) != nullptr) {
-    context_.observer.SetMissingReferences(uid_, std::move(missing), Now());
-  }
+  context_.observer.SetMissingReferences(uid_, std::move(missing), Now());
   Learnt();
   Again(memory_.recheck_at);
   Finish();

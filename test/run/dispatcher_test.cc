@@ -283,6 +283,45 @@ TEST_CASE("a cluster without a namespace for Works is waited for") {
   CHECK(plane.Phase("train") == "Running");
 }
 
+TEST_CASE("a job whose Work cannot be stored is refused by every cluster") {
+  ControlPlane plane;
+  plane.Fleet({"east", "west"});
+  Controller controller(plane.server, plane.executor, plane.ledger);
+  plane.Submit("train", 2,
+               R"(,"initContainers":[{"name":"i","image":"i","env":[{"name":"A","value":")" +
+                   std::string(1'100'000, 'x') + R"("}]}])");
+  plane.Advance(kAWhile);
+  CHECK(plane.Works().empty());
+  CHECK(plane.Reasons().count("Recalled") == 1);
+  CHECK(OurAnnotation(plane.Job("train"), "placement").empty());
+}
+
+TEST_CASE("what a member does not take is recalled after a while unless it runs") {
+  ControlPlane plane;
+  plane.Fleet({"east", "west"});
+  plane.runs = false;
+  Controller controller(plane.server, plane.executor, plane.ledger);
+  const std::string uid = plane.Submit("train", 2);
+  plane.Advance(Millis(5'000));
+  const std::string refused =
+      R"({"status":{"conditions":[{"type":"Applied","status":"False","message":"denied",)"
+      R"("lastTransitionTime":"2026-12-01T08:00:05Z"}]}})";
+  plane.Report("east", "caldera-" + uid, refused);
+  plane.Advance(Millis(20'000));
+  CHECK(!plane.Work("east", "caldera-" + uid).IsNull());
+  plane.Advance(Millis(60'000));
+  CHECK(plane.Work("east", "caldera-" + uid).IsNull());
+  CHECK(!plane.Work("west", "caldera-" + uid).IsNull());
+  plane.Report("west", "caldera-" + uid,
+               R"({"status":{"manifestStatuses":[{"identifier":{"kind":"Job"},"status":)"
+               R"({"state":{"phase":"Running"},"running":2}}]}})");
+  plane.Report("west", "caldera-" + uid, refused);
+  plane.Advance(Millis(60'000));
+  CHECK(!plane.Work("west", "caldera-" + uid).IsNull());
+  CHECK(plane.Phase("train") == "Running");
+  CHECK(plane.Reasons().count("ApplyFailed") == 1);
+}
+
 TEST_CASE("a Work that somebody deletes is made again") {
   ControlPlane plane;
   plane.Fleet({"east"});
@@ -374,7 +413,7 @@ Ended Run(int cut, bool arrives) {
   }
   plane.Advance(Millis(90'000));
   for (const std::string& path : {std::string("/apis/work.karmada.io/v1alpha1/works"),
-                                 ControlPlane::kJobs, ControlPlane::kQueues}) {
+                                  ControlPlane::kJobs, ControlPlane::kQueues}) {
     for (const Value& object : plane.List(path)) {
       ended.objects.insert(Normal(object, names));
     }
