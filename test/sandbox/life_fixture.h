@@ -11,7 +11,7 @@
 #include "controller/kube/json_reader.h"
 #include "controller/kube/json_writer.h"
 #include "test/sandbox/api_server.h"
-#include "test/sandbox/fleet.h"
+#include "test/sandbox/served_kinds.h"
 #include "test/sandbox/tree.h"
 #include "test/sandbox/work_executor.h"
 
@@ -20,9 +20,9 @@ namespace caldera::sandbox {
 struct LifeFixture {
   ManualClock clock{*ParseTime("2026-12-01T08:00:00Z")};
   Executor executor{clock};
-  ApiServer karmada{executor, {"karmada", KarmadaTypes()}};
-  ApiServer m1{executor, {"m1", MemberTypes()}};
-  ApiServer m2{executor, {"m2", MemberTypes()}};
+  ApiServer karmada{executor, {"karmada", KarmadaKinds()}};
+  ApiServer m1{executor, {"m1", MemberKinds()}};
+  ApiServer m2{executor, {"m2", MemberKinds()}};
   std::optional<WorkExecutor> works;
 
   void Settle() {

@@ -19,7 +19,8 @@ ReflectorOptions OptionsOf(const ResourceType& type) {
 
 Mirror::Mirror(Client& client, const ResourceType& type, ChangeHandler on_change,
                std::function<void()> on_synced)
-    : on_change_(std::move(on_change)),
+    : type_(type),
+      on_change_(std::move(on_change)),
       reflector_(client, OptionsOf(type),
                  {[this](Value&& object) { Upsert(std::move(object)); },
                   [this](const std::string& ns, const std::string& name, const std::string&) {
@@ -33,6 +34,10 @@ const Value* Mirror::Find(const ObjectKey& key) const {
 }
 
 void Mirror::Upsert(Value&& object) {
+  if (object.Find("kind") == nullptr) {  // An item of a list has them once, in the list.
+    object.Set("apiVersion", type_.ApiVersion());
+    object.Set("kind", type_.kind);
+  }
   const ObjectKey key = KeyOf(object);
   const auto found = objects_.find(key);
   if (found == objects_.end()) {

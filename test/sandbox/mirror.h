@@ -38,6 +38,7 @@ class Mirror {
   void Upsert(Value&& object);
   void Delete(const ObjectKey& key);
 
+  const ResourceType type_;
   ChangeHandler on_change_;
   Objects objects_;
   Reflector reflector_;
