@@ -26,7 +26,7 @@ std::string Listed(const std::vector<std::string>& parts, const std::string& sep
   return text;
 }
 
-std::string Amount(const std::string& resource, int64_t amount) {
+std::string NamedAmount(const std::string& resource, int64_t amount) {
   return resource + " " + FormatAmount(resource, amount);
 }
 
@@ -274,7 +274,7 @@ std::optional<Reason> Explainer::LargerThanFederation(ShapeIndex shape) const {
       reason.figures.push_back({"Federation", name, facts.total[r], 0, all});
       reason.message +=
           (reason.message.empty() ? "larger than all clusters together: it asks " : "; it asks ") +
-          Amount(name, facts.total[r]) + " and they have " + FormatAmount(name, all);
+          NamedAmount(name, facts.total[r]) + " and they have " + FormatAmount(name, all);
     }
   }
   return reason.figures.empty() ? std::nullopt : std::optional(reason);
@@ -310,7 +310,7 @@ std::optional<Reason> Explainer::LargerThanEveryCluster(ShapeIndex shape) const 
     if (facts.total[r] > largest->allocatable[r]) {
       const std::string& name = state_.resources().Name(r);
       reason.message += (reason.figures.empty() ? "it asks " : "; it asks ") +
-                        Amount(name, facts.total[r]) + " and the largest, " + largest->name() +
+                        NamedAmount(name, facts.total[r]) + " and the largest, " + largest->name() +
                         ", has " + FormatAmount(name, largest->allocatable[r]);
       reason.figures.push_back(
           {"Cluster/" + largest->name(), name, facts.total[r], 0, largest->allocatable[r]});

@@ -121,7 +121,7 @@ struct QueueAmounts {
   Field guarantee;
 };
 
-std::string Amount(const std::string& name, int64_t amount) {
+std::string EntryText(const std::string& name, int64_t amount) {
   return "[" + Excerpt(name) + "] = " + FormatAmount(name, amount);
 }
 
@@ -130,17 +130,17 @@ void CheckAmounts(const QueueAmounts& fields, const Queue& queue) {
   for (const auto& [name, guarantee] : queue.guarantee) {
     const auto deserved = queue.deserved.find(name);
     if (deserved == queue.deserved.end()) {
-      fields.guarantee.Entry(name).Refuse("needs deserved" + Amount(name, guarantee) +
+      fields.guarantee.Entry(name).Refuse("needs deserved" + EntryText(name, guarantee) +
                                           " or more beside it: a guarantee is a part of deserved");
     } else if (deserved->second < guarantee) {
-      fields.deserved.Entry(name).Refuse("must be at least guarantee" + Amount(name, guarantee));
+      fields.deserved.Entry(name).Refuse("must be at least guarantee" + EntryText(name, guarantee));
     }
   }
   for (const auto& [name, deserved] : queue.deserved) {
     const auto capability = queue.capability.find(name);
     if (capability != queue.capability.end() && deserved > capability->second) {
       fields.deserved.Entry(name).Refuse("must be at most capability" +
-                                         Amount(name, capability->second));
+                                         EntryText(name, capability->second));
     }
   }
 }
@@ -151,8 +151,8 @@ void Clamp(ResourceList& amounts, const Field& field, const ResourceList& limits
   for (auto& [name, amount] : amounts) {
     const auto limit = limits.find(name);
     if (limit != limits.end() && amount > limit->second) {
-      field.Entry(name).Warn("is above " + std::string(limit_name) + Amount(name, limit->second) +
-                             ", which is used instead");
+      field.Entry(name).Warn("is above " + std::string(limit_name) +
+                             EntryText(name, limit->second) + ", which is used instead");
       amount = limit->second;
     }
   }

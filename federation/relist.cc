@@ -3,9 +3,9 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -153,12 +153,15 @@ std::vector<Change> Relist(const State& state, Time now, const std::vector<Chang
   if (const std::optional<Settings> settings = NewSettings(state, observed)) {
     result.emplace_back(SettingsSet{*settings});
   }
-  for (const auto& [key, change] : std::ranges::reverse_view(known)) {
+  std::vector<Change> deletes;
+  for (const auto& [key, change] : known) {
     const auto at = seen.find(key);
     if (at == seen.end() || OtherJob(change, at->second)) {
-      result.push_back(DeletionOf(key, change));
+      deletes.push_back(DeletionOf(key, change));
     }
   }
+  result.insert(result.end(), std::make_move_iterator(deletes.rbegin()),
+                std::make_move_iterator(deletes.rend()));
   for (auto& [key, change] : seen) {
     const auto at = known.find(key);
     if (at != known.end() && !OtherJob(at->second, change)) {

@@ -236,7 +236,7 @@ void State::Dequeue(JobIndex index) {
   job_class.waiting.Erase({entry.creation, index}, Settle());
   if (job_class.waiting.empty()) {
     class_keys_.erase({{job_class.queue, job_class.priority, job_class.tenant, job_class.shape},
-                       std::move(job_class.blocked)});
+                       job_class.blocked});
     free_classes_.push_back(entry.job_class);
     job_class = {};
   }

@@ -133,12 +133,11 @@ bool QuoteCloses(std::string_view text) {
     }
     return i != std::string_view::npos;
   }
-  for (size_t i = 1; text.starts_with('"'); ++i) {
+  for (size_t i = 1; text.starts_with('"'); i += 2) {
     i = text.find_first_of("\\\"", i);
     if (i == std::string_view::npos || text[i] == '"') {
       return i != std::string_view::npos;
     }
-    ++i;
   }
   return true;
 }

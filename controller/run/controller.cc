@@ -69,16 +69,16 @@ std::string ProxyPath(const std::string& cluster) {
 
 class Controller::Impl {
  public:
-  Impl(const ControllerConfig& config, Executor& executor, HttpTransport& transport, Cycle cycle,
-       Ledger& ledger, Metrics& metrics, std::function<void()> on_lost)
+  Impl(const ControllerConfig& config, const ControllerPlace& place, Cycle cycle,
+       std::function<void()> on_lost)
       : config_(config),
-        executor_(executor),
-        transport_(transport),
-        ledger_(ledger),
-        metrics_(metrics),
+        executor_(place.executor),
+        transport_(place.transport),
+        ledger_(place.ledger),
+        metrics_(place.metrics),
         cycle_(std::move(cycle)),
-        client_(transport, executor, ClientOptionsOf(config)),
-        lease_client_(transport, executor, ClientOptionsOf(config)),
+        client_(transport_, executor_, ClientOptionsOf(config)),
+        lease_client_(transport_, executor_, ClientOptionsOf(config)),
         observer_(cycle_.state(), {config.namespaces, config.queues, config.timing.ready_debounce,
                                    config.timing.release_margin}),
         events_(client_, EventOptionsOf(config)),
@@ -387,12 +387,11 @@ Controller::Controller(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Controller::~Controller() = default;
 
 Result<std::unique_ptr<Controller>> Controller::Create(const ControllerConfig& config,
-                                                       Executor& executor, HttpTransport& transport,
-                                                       Ledger& ledger, Metrics& metrics,
+                                                       const ControllerPlace& place,
                                                        std::function<void()> on_lost) {
-  CALDERA_TRY(Cycle cycle, Cycle::Start(ledger));
-  return std::unique_ptr<Controller>(new Controller(std::make_unique<Impl>(
-      config, executor, transport, std::move(cycle), ledger, metrics, std::move(on_lost))));
+  CALDERA_TRY(Cycle cycle, Cycle::Start(place.ledger));
+  return std::unique_ptr<Controller>(
+      new Controller(std::make_unique<Impl>(config, place, std::move(cycle), std::move(on_lost))));
 }
 
 void Controller::Start() { impl_->Start(); }

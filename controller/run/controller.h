@@ -17,13 +17,20 @@
 
 namespace caldera {
 
+/// What a controller stands on; all of it must outlive the controller.
+struct ControllerPlace {
+  Executor& executor;
+  HttpTransport& transport;
+  Ledger& ledger;
+  Metrics& metrics;
+};
+
 class Controller {
  public:
-  /// All must outlive this. `on_lost` is called when the term as leader is over: end the process.
-  /// Error: the ledger's, where its State cannot be loaded.
+  /// `on_lost` is called when the term as leader is over: end the process. Error: the ledger's,
+  /// where its State cannot be loaded.
   static Result<std::unique_ptr<Controller>> Create(const ControllerConfig& config,
-                                                    Executor& executor, HttpTransport& transport,
-                                                    Ledger& ledger, Metrics& metrics,
+                                                    const ControllerPlace& place,
                                                     std::function<void()> on_lost);
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;

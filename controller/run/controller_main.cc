@@ -156,7 +156,7 @@ int Serve(const ControllerConfig& config, HttpTransport& transport, Executor& ex
           Ledger& ledger, Signals& signals) {
   Metrics metrics;
   int exit_code = 0;
-  auto controller = Controller::Create(config, executor, transport, ledger, metrics, [&] {
+  auto controller = Controller::Create(config, {executor, transport, ledger, metrics}, [&] {
     exit_code = kExitLost;
     executor.Stop();
   });

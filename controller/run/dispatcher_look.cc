@@ -201,7 +201,7 @@ bool JobLook::DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted) 
   return false;
 }
 
-void JobLook::PatchParent(std::optional<std::string> placement) {
+void JobLook::PatchParent(const std::optional<std::string>& placement) {
   const JobKey key = seen_.parent->key;
   const Value patch = ParentPatch(uid_, placement);
   context_.client.Patch(

@@ -55,7 +55,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void StepPlaced();
   void StepEnded();
   bool DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted);
-  void PatchParent(std::optional<std::string> placement);
+  void PatchParent(const std::optional<std::string>& placement);
   void DeleteParent();
   bool SuspendWhere(const std::function<bool(const SeenWork&)>& chosen, bool suspend);
   bool CheckApplied();

@@ -20,7 +20,7 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
-using tcp = asio::ip::tcp;
+using Tcp = asio::ip::tcp;
 
 constexpr auto kDeadline = std::chrono::seconds(30);  // Of a request, from its first byte.
 constexpr uint32_t kMaxHeader = 16U << 10U;
@@ -77,7 +77,7 @@ struct Shared {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, Shared& shared) : stream_(std::move(socket)), shared_(shared) {
+  Connection(Tcp::socket socket, Shared& shared) : stream_(std::move(socket)), shared_(shared) {
     ++shared_.connections;
   }
   ~Connection() { --shared_.connections; }
@@ -193,7 +193,7 @@ class HttpEndpoints::Impl {
       return Fail(ErrorCode::kInvalid,
                   "listen.address " + address + ": must be an IP address such as 127.0.0.1");
     }
-    const tcp::endpoint endpoint(ip, port);
+    const Tcp::endpoint endpoint(ip, port);
     acceptor_.open(endpoint.protocol(), error);
     if (!error) {
       acceptor_.set_option(asio::socket_base::reuse_address(true), error);
@@ -216,7 +216,7 @@ class HttpEndpoints::Impl {
 
  private:
   void Accept() {
-    acceptor_.async_accept([this](beast::error_code error, tcp::socket socket) {
+    acceptor_.async_accept([this](beast::error_code error, Tcp::socket socket) {
       if (!error && shared_.connections < kMaxConnections) {
         std::make_shared<Connection>(std::move(socket), shared_)->Read();
       }
@@ -228,7 +228,7 @@ class HttpEndpoints::Impl {
 
   Shared shared_;  // Outlives io_, whose handlers hold connections.
   asio::io_context io_{1};
-  tcp::acceptor acceptor_{io_};
+  Tcp::acceptor acceptor_{io_};
   uint16_t port_ = 0;
   std::thread thread_;
 };

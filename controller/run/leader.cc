@@ -106,11 +106,10 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     }
     Tell(holder);
     lease_ = *std::move(lease);
-    if (holder == config_.identity) {
-      Write();
-    } else if (leading_) {
+    const bool ours = holder == config_.identity;
+    if (leading_ && !ours) {
       Lose(holder + " holds the Lease now");
-    } else if (holder.empty() || Now() - seen_at_ >= Duration()) {
+    } else if (ours || holder.empty() || Now() - seen_at_ >= Duration()) {
       Write();
     }
   }

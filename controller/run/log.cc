@@ -11,7 +11,11 @@
 namespace caldera {
 namespace {
 
-std::atomic<bool> json_lines{false};
+// What StartLog set.
+std::atomic<bool>& JsonLines() {
+  static std::atomic<bool> json_lines{false};
+  return json_lines;
+}
 
 spdlog::logger& Logger() {
   static const std::shared_ptr<spdlog::logger> kLogger = [] {
@@ -47,7 +51,7 @@ std::string Quoted(std::string_view text) {
 }  // namespace
 
 void StartLog(const LogConfig& config) {
-  json_lines = config.json;
+  JsonLines() = config.json;
   spdlog::logger& logger = Logger();
   logger.set_level(config.level == "error"  ? spdlog::level::err
                    : config.level == "warn" ? spdlog::level::warn
@@ -77,7 +81,7 @@ std::string FormatLogLine(bool json, std::string_view message, LogFields fields)
 void Log(LogLevel level, std::string_view message, LogFields fields) {
   const spdlog::level::level_enum spd_level = LevelOf(level);
   if (Logger().should_log(spd_level)) {
-    Logger().log(spd_level, "{}", FormatLogLine(json_lines, message, fields));
+    Logger().log(spd_level, "{}", FormatLogLine(JsonLines(), message, fields));
   }
 }
 

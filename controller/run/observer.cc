@@ -385,6 +385,7 @@ class Observer::Impl {
       }
     }
     std::vector<QueueSource> sources;
+    sources.reserve(queues.size());
     for (auto& [name, queue] : queues) {
       sources.push_back({std::move(queue), &kNoDocument});
     }

@@ -15,9 +15,9 @@ namespace caldera {
 namespace {
 
 const Value::List& ListAt(const Value& value, std::initializer_list<std::string_view> path) {
-  static const Value::List none;
+  static const Value::List kNone;
   const Value* const list = value.At(path);
-  return list != nullptr && list->IsList() ? list->AsList() : none;
+  return list != nullptr && list->IsList() ? list->AsList() : kNone;
 }
 
 std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
@@ -188,6 +188,7 @@ std::vector<Reference> Merged(std::vector<Reference> a, const std::vector<Refere
     at->second = at->second && reference.optional;
   }
   std::vector<Reference> merged;
+  merged.reserve(all.size());
   for (const auto& [key, optional] : all) {
     merged.push_back({key[0], key[1], key[2], optional});
   }
