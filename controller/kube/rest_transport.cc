@@ -128,14 +128,14 @@ class SinkBuffer final : public concurrency::streams::details::streambuf_state_m
   void set_buffer_size(size_t /*size*/, std::ios_base::openmode /*mode*/) override {}
   size_t in_avail() const override { return 0; }
   pos_type getpos(std::ios_base::openmode /*mode*/) const override {
-    return pos_type(traits::eof());
+    return {traits::eof()};
   }
   pos_type seekpos(pos_type /*pos*/, std::ios_base::openmode /*mode*/) override {
-    return pos_type(traits::eof());
+    return {traits::eof()};
   }
   pos_type seekoff(off_type /*offset*/, std::ios_base::seekdir /*way*/,
                    std::ios_base::openmode /*mode*/) override {
-    return pos_type(traits::eof());
+    return {traits::eof()};
   }
   bool acquire(uint8_t*& /*bytes*/, size_t& /*count*/) override { return false; }
   void release(uint8_t* /*bytes*/, size_t /*count*/) override {}

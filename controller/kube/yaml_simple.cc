@@ -300,7 +300,7 @@ class Reader {
       return {};
     }
     at_ += end + 1;
-    return Value(std::string(rest.substr(1, end - 1)));
+    return {std::string(rest.substr(1, end - 1))};
   }
 
   // `{}`, or a list of scalars on one line.
@@ -312,7 +312,7 @@ class Reader {
     }
     if (rest.starts_with("{}")) {
       at_ += 2;
-      return Value(Value::Map{});
+      return {Value::Map{}};
     }
     Value::List list;
     if (rest.front() != '[') {
@@ -335,7 +335,7 @@ class Reader {
       return {};
     }
     ++at_;
-    return Value(std::move(list));
+    return {std::move(list)};
   }
 
   Value ReadBracketItem() {
