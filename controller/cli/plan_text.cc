@@ -50,13 +50,10 @@ class PlanPrinter {
   }
 
   [[nodiscard]] size_t RefusedObjects() const {
-    std::vector<std::string> objects;
+    std::set<std::pair<std::string, std::string>> objects;
     for (const Issue& issue : result_.refused) {
-      objects.push_back(issue.file + "\n" + issue.object);
+      objects.emplace(issue.file, issue.object);
     }
-    std::ranges::sort(objects);
-    const auto repeated = std::ranges::unique(objects);
-    objects.erase(repeated.begin(), repeated.end());
     return objects.size();
   }
 
