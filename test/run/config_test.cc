@@ -33,9 +33,9 @@ members: {view: nodes, clusters: {east: summary}}
 timing: {batch: 10ms, clusterLostAfter: 1m30s}
 log: {level: debug, format: json}
 )";
-  const auto override_ = ParseOverride("timing.batch=1ms");
-  REQUIRE(override_.has_value());
-  const auto config = ReadConfig(text, "caldera.yaml", {*override_});
+  const auto override_pair = ParseOverride("timing.batch=1ms");
+  REQUIRE(override_pair.has_value());
+  const auto config = ReadConfig(text, "caldera.yaml", {*override_pair});
   REQUIRE(config.has_value());
   CHECK(config->kubeconfig == "/etc/karmada.config");
   CHECK(config->in_flight == 16);

@@ -442,8 +442,8 @@ TEST_CASE("a run that is cut at any write and started again ends the same") {
       const Ended ended = Run(cut, arrives);
       CHECK(ended.objects == whole.objects);
       CHECK(ended.started.at("karmada-es-east/caldera-uid-a") == 1);
-      for (const auto& [work, count] : ended.started) {
-        CHECK_MESSAGE(count == 1, work);
+      for (const auto& started : ended.started) {
+        CHECK_MESSAGE(started.second == 1, started.first);
       }
     }
   }

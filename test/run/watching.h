@@ -83,8 +83,8 @@ struct WorkText {
         ", uid: " + (work_uid.empty() ? "w-" + uid + "-" + cluster : work_uid) +
         ", labels: {app.kubernetes.io/managed-by: caldera, federation.caldera.sh/work: shard}, "
         "annotations: {federation.caldera.sh/job: team-a/" +
-        job + ", federation.caldera.sh/job-uid: " + uid + ", federation.caldera.sh/epoch: \"" +
-        std::to_string(epoch) + "\", federation.caldera.sh/intent: \"7\"}" +
+        job + ", federation.caldera.sh/job-uid: " + uid + R"(, federation.caldera.sh/epoch: ")" +
+        std::to_string(epoch) + R"(", federation.caldera.sh/intent: "7"})" +
         (meta.empty() ? "" : ", " + meta) +
         "}\nspec: {workload: {manifests: [{kind: Job, spec: {tasks: [{name: worker, template: "
         "{spec: {" +
@@ -170,6 +170,7 @@ struct Watching {
   std::vector<std::string> Step() {
     const std::vector<Change> changes = observer.TakeChanges(now);
     std::vector<std::string> texts;
+    texts.reserve(changes.size());
     for (const Change& change : changes) {
       texts.push_back(EncodeChange(change));
     }
