@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "federation/invariants_limits.h"
 #include "federation/node_pool.h"
@@ -21,7 +22,7 @@ class Checker {
       const Action& action = plan.actions[k];
       subject_ = action.job.ToString();
       Expect(action.rank == static_cast<int32_t>(k) + 1, "its rank is not its position");
-      Expect(action.action == ActionKind::kPlace, "only Place is decided");
+      Expect(action.action != ActionKind::kEvict, "Evict is not decided yet");
       CheckAction(action);
     }
     subject_ = "the plan";
@@ -46,6 +47,11 @@ class Checker {
     }
     const JobEntry& job = state_.job(it->second);
     Expect(placed_.insert(it->second).second, "it is placed twice");
+    if (action.action != ActionKind::kPlace) {
+      CheckResize(job, action);
+      return;
+    }
+    Expect(!job.terminal && !job.charge.has_value(), "it is not pending");
     CheckCandidate(job);
     CheckQueue(job);
     CheckSums(job, action);
@@ -62,9 +68,51 @@ class Checker {
     }
   }
 
+  /// Same place, the spec's counts; what is more is charged like a placement.
+  void CheckResize(const JobEntry& job, const Action& action) {
+    if (!job.charge.has_value() || job.charge->shards.size() != 1 || action.shards.size() != 1) {
+      Expect(false, "it does not run in one cluster");
+      return;
+    }
+    const Shard& held = job.charge->shards.front();
+    const Shard& wanted = action.shards.front();
+    Expect(std::tie(held.cluster, held.epoch, held.child) ==
+               std::tie(wanted.cluster, wanted.epoch, wanted.child),
+           "its place is another");
+    Expect(!job.suspended && !job.claimed_elsewhere, "it is held back");
+    CheckSums(job, action);
+    Shard more;
+    more.cluster = wanted.cluster;
+    for (const TaskGrant& grant : wanted.tasks) {
+      const auto before = std::find_if(held.tasks.begin(), held.tasks.end(),
+                                       [&](const TaskGrant& t) { return t.name == grant.name; });
+      if (before == held.tasks.end()) {
+        Expect(false, "task " + grant.name + " is a new one");
+        return;
+      }
+      for (const Task& task : state_.spec(job).tasks) {
+        if (task.name == grant.name && grant.replicas > before->replicas) {
+          AddTo(more.requests, Times(task.request, int64_t{grant.replicas} - before->replicas));
+          more.tasks.push_back(grant);
+        }
+      }
+    }
+    Expect(more.tasks.empty() == (action.action == ActionKind::kShrink),
+           "it is not the action for its counts");
+    if (more.tasks.empty()) {
+      return;
+    }
+    CheckCandidate(job);
+    CheckQueue(job);
+    if (CheckCluster(state_.spec(job).clusters, more)) {
+      for (const std::string& broken : limits_.Charge(job, more)) {
+        Expect(false, broken);
+      }
+    }
+  }
+
   void CheckCandidate(const JobEntry& job) {
     const JobSpec& spec = state_.spec(job);
-    Expect(!job.terminal && !job.charge.has_value(), "it is not pending");
     Expect(!job.hold && !job.suspended && !job.claimed_elsewhere, "it is held back");
     Expect(job.missing_references.empty(), "it refers to what is not there");
     Expect(spec.kind == JobKind::kJob, "HyperJobs are not placed");
@@ -92,7 +140,8 @@ class Checker {
     const JobSpec& spec = state_.spec(job);
     std::map<std::string, int64_t> granted;
     for (const Shard& shard : action.shards) {
-      Expect(shard.epoch > job.last_epoch, "its epoch is not a new one");
+      Expect(shard.epoch > job.last_epoch || action.action != ActionKind::kPlace,
+             "its epoch is not a new one");
       ResourceList requests;
       for (const TaskGrant& grant : shard.tasks) {
         granted[grant.name] += grant.replicas;

@@ -12,10 +12,11 @@ namespace caldera {
 
 /// The broken rules, in words, empty when the plan is sound. Written apart from the planner and
 /// without its indexes, from the State's objects alone. Checked: each action names a pending
-/// candidate once; task sums are the job's replicas; requests are replicas x request; every tenant
-/// quota (overall and per cluster) and every capability along the queue chain holds after each
-/// action; no cluster gets more than its free capacity; the cluster is allowed, Ready and
-/// tolerated; other queues' guarantees stay free.
+/// candidate once, or to grow or shrink a placed job of other counts, which keeps its place; task
+/// sums are the job's replicas; requests are replicas x request; every tenant quota (overall and
+/// per cluster) and every capability along the queue chain holds after each action; no cluster gets
+/// more than its free capacity; the cluster is allowed, Ready and tolerated; other queues'
+/// guarantees stay free.
 std::vector<std::string> CheckPlan(const State& state, const Plan& plan);
 
 }  // namespace caldera

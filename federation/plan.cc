@@ -20,7 +20,7 @@ std::vector<Change> EffectOf(const Plan& plan, int64_t first_intent) {
   std::vector<Change> changes;
   int64_t intent = first_intent;
   for (const Action& action : plan.actions) {
-    if (action.action == ActionKind::kPlace) {
+    if (action.action != ActionKind::kEvict) {
       changes.emplace_back(Placed{action.job, action.uid, intent, plan.now, action.shards});
     }
     ++intent;

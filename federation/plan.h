@@ -12,7 +12,8 @@
 
 namespace caldera {
 
-/// An open set; only kPlace is decided until reclaim and elasticity come.
+/// An open set; kEvict is not decided until reclaim comes. Grow and Shrink change the counts of a
+/// placed job: same cluster, same epoch, `shards` as they come to be.
 enum class ActionKind : uint8_t { kPlace, kGrow, kShrink, kEvict };
 std::string_view ActionName(ActionKind kind);
 

@@ -1,12 +1,14 @@
 #include "federation/planner.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "federation/assert.h"
 #include "federation/gate.h"
 #include "federation/invariants.h"
 #include "federation/order.h"
 #include "federation/placement.h"
+#include "federation/resize.h"
 #include "federation/round.h"
 
 namespace caldera {
@@ -61,12 +63,12 @@ Action PlaceWhole(const State& state, const Head& head, const ClusterView& clust
   return action;
 }
 
-/// Best first, until nobody is left who could go.
-std::vector<Action> PlaceInOrder(Round& round) {
+/// Best first, until nobody is left who could go. `clusters`: the round's, less what this plan has
+/// taken already.
+void PlaceInOrder(Round& round, std::vector<ClusterView> clusters, std::vector<Action>& actions) {
   const State& state = round.state();
   Contest contest(state, round.tree(), round.shares(), round.entrants());
-  Placement placement(state, round.clusters());
-  std::vector<Action> actions;
+  Placement placement(state, std::move(clusters));
   for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
     const JobClass& job_class = state.classes()[head.job_class];
     const ShapeFacts& facts = state.facts(job_class.shape);
@@ -79,11 +81,9 @@ std::vector<Action> PlaceInOrder(Round& round) {
     }
     const ClusterView& cluster = placement.clusters()[site->cluster];
     actions.push_back(PlaceWhole(state, head, cluster, *site));
-    actions.back().rank = static_cast<int32_t>(actions.size());
     round.limits().Commit(job_class.queue, job_class.tenant, cluster.index, facts);
     contest.Took();
   }
-  return actions;
 }
 
 void AssertSound(const State& state, const Plan& plan) {
@@ -98,7 +98,12 @@ void AssertSound(const State& state, const Plan& plan) {
 
 Plan MakePlan(const State& state) {
   Round round(state);
-  Plan plan{state.now(), PlaceInOrder(round)};
+  std::vector<ClusterView> clusters = round.clusters();
+  Plan plan{state.now(), ResizePlaced(round, clusters)};
+  PlaceInOrder(round, std::move(clusters), plan.actions);
+  for (size_t k = 0; k < plan.actions.size(); ++k) {
+    plan.actions[k].rank = static_cast<int32_t>(k) + 1;
+  }
   AssertSound(state, plan);
   return plan;
 }

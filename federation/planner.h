@@ -7,7 +7,9 @@
 
 namespace caldera {
 
-/// One round: every candidate is considered, best first, until nothing more fits. `state` is not
+/// One round: placed jobs that were edited are resized (resize.h), then every candidate is
+/// considered, best first, until nothing more fits. What grows counts in the order of the next
+/// round. `state` is not
 /// changed: apply EffectOf(plan) for that. The plan passes CheckPlan (asserted).
 Plan MakePlan(const State& state);
 

@@ -177,6 +177,10 @@ class State {
   /// The whole object as it was upserted last.
   [[nodiscard]] Job Object(JobIndex i) const;
 
+  /// The charged jobs whose spec has other counts than what they hold (resize.h), in no order that
+  /// may be seen.
+  [[nodiscard]] const std::set<JobIndex>& resizes() const { return resizes_; }
+
   /// By ClassIndex; slots with nobody waiting are free.
   [[nodiscard]] const std::vector<JobClass>& classes() const { return classes_; }
   [[nodiscard]] const Shape& shape(ShapeIndex i) const { return shapes_[i]; }
@@ -255,6 +259,7 @@ class State {
   std::set<std::pair<Time, JobIndex>> settling_;
   /// Candidates that some cluster backs off for, by when the first of them ends.
   std::set<std::pair<Time, JobIndex>> backing_off_;
+  std::set<JobIndex> resizes_;
   /// What each charged job has added to ClusterEntry::on_top, by shard.
   std::map<JobIndex, std::vector<ResourceVector>> on_top_;
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "federation/assert.h"
+#include "federation/resize.h"
 #include "federation/state.h"
 
 namespace caldera {
@@ -16,6 +17,13 @@ int64_t LatestEpoch(const std::vector<Shard>& shards) {
     latest = std::max(latest, shard.epoch);
   }
   return latest;
+}
+
+/// The same clusters with the same epochs.
+bool SamePlaces(const std::vector<Shard>& a, const std::vector<Shard>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Shard& x, const Shard& y) {
+    return std::tie(x.cluster, x.epoch, x.child) == std::tie(y.cluster, y.epoch, y.child);
+  });
 }
 
 const Task* FindTask(const JobSpec& spec, const std::string& name) {
@@ -130,9 +138,13 @@ void State::On(const Placed& change) {
   }
   JobEntry& entry = jobs_[index];
   Dequeue(index);
+  // A resize does not begin anew. What was taken over has no beginning to keep.
+  const bool resized = entry.charge.has_value() && entry.charge->intent != 0 &&
+                       SamePlaces(entry.charge->shards, change.shards);
+  const Time since = resized ? entry.charge->at : change.at;
   DropCharge(index);
   entry.last_epoch = std::max(entry.last_epoch, LatestEpoch(change.shards));
-  AddCharge(index, {change.intent, change.at, Complete(entry, change.shards)});
+  AddCharge(index, {change.intent, since, Complete(entry, change.shards)});
 }
 
 void State::On(const Released& change) {
@@ -293,6 +305,9 @@ void State::AddCharge(JobIndex index, Charge charge) {
   ++queues_[entry.queue].charged_jobs;
   entry.charge_queue = entry.queue;
   entry.charge = std::move(charge);
+  if (Resized(specs_[entry.spec], entry.charge->shards).has_value()) {
+    resizes_.insert(index);
+  }
   PutOnTop(index);
 }
 
@@ -315,6 +330,7 @@ void State::DropCharge(JobIndex index) {
   --queues_[entry.charge_queue].charged_jobs;
   entry.charge_queue = kNoIndex;
   entry.charge.reset();
+  resizes_.erase(index);
 }
 
 void State::PutOnTop(JobIndex index) {

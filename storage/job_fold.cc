@@ -80,7 +80,7 @@ Time PlacedAt(const State& after, const Charge& charge) {
   return charge.at == Time() ? after.now() : charge.at;
 }
 
-/// The object itself says that it runs where it was placed.
+/// The object itself says that it runs where it was placed, with as many pods.
 bool Observed(const JobEntry& entry) {
   if (!entry.charge.has_value() || entry.placement.empty()) {
     return false;
@@ -89,7 +89,7 @@ bool Observed(const JobEntry& entry) {
   return std::all_of(charged.begin(), charged.end(), [&entry](const Shard& shard) {
     return std::any_of(entry.placement.begin(), entry.placement.end(), [&shard](const Shard& seen) {
       return seen.cluster == shard.cluster && seen.epoch == shard.epoch &&
-             seen.child == shard.child;
+             seen.child == shard.child && seen.tasks == shard.tasks;
     });
   });
 }
