@@ -252,6 +252,82 @@ Action ReferencePlanner::Whole(const RefJob& job, const std::string& cluster) {
   return action;
 }
 
+/// The action that a placed job's edited counts ask for; its reason and rank are left out.
+std::optional<Action> ReferencePlanner::Resize(const RefJob& job) {
+  const Job& object = job.object;
+  if (!job.charge || object.kind != JobKind::kJob || object.suspended || object.claimed_elsewhere ||
+      job.charge->shards.size() != 1 ||
+      job.charge->shards.front().tasks.size() != object.tasks.size()) {
+    return std::nullopt;
+  }
+  const Shard& held = job.charge->shards.front();
+  Action action = Whole(job, held.cluster);
+  Shard& wanted = action.shards.front();
+  wanted.epoch = held.epoch;
+  action.action = ActionKind::kShrink;
+  ResourceList charged;
+  for (size_t t = 0; t < object.tasks.size(); ++t) {
+    if (held.tasks[t].name != wanted.tasks[t].name) {
+      return std::nullopt;
+    }
+    AddTo(charged, Times(object.tasks[t].request, held.tasks[t].replicas));
+    if (wanted.tasks[t].replicas > held.tasks[t].replicas) {
+      action.action = ActionKind::kGrow;
+    }
+  }
+  const auto present = [](ResourceList list) {
+    std::erase_if(list, [](const auto& entry) { return entry.second == 0; });
+    return list;
+  };
+  wanted.requests = present(wanted.requests);
+  const bool same = wanted.tasks == held.tasks && wanted.min_available == held.min_available;
+  return same || present(charged) != present(held.requests) ? std::nullopt : std::optional(action);
+}
+
+/// `more`: the job as if only the pods that are added waited.
+bool ReferencePlanner::CanGrow(const RefJob& more, const std::string& cluster) {
+  const auto target = state_.clusters.find(cluster);
+  return queues_.IsCandidate(more) && WithinLimits(more) && target != state_.clusters.end() &&
+         target->second.Offers() && RefAllowed(target->second, more.object.clusters) &&
+         RefFits(more.Requested(), target->second.free) && WithinQuota(more, cluster) &&
+         RefPacks(target->second.nodes, more.object);
+}
+
+void ReferencePlanner::ResizePlaced(Plan& plan) {
+  Jobs placed;
+  for (const auto& [key, job] : state_.jobs) {
+    if (Resize(job)) {
+      placed.push_back(&job);
+    }
+  }
+  std::sort(placed.begin(), placed.end(), Older);
+  std::stable_sort(placed.begin(), placed.end(), [&](const RefJob* a, const RefJob* b) {
+    const auto rank = [&](const RefJob& job) {
+      const bool grows = Resize(job)->action == ActionKind::kGrow;
+      return std::pair(grows, grows ? -queues_.Priority(job).value_or(0) : 0);
+    };
+    return rank(*a) < rank(*b);
+  });
+  for (const RefJob* job : placed) {
+    const Action action = *Resize(*job);
+    const Shard& held = job->charge->shards.front();
+    RefJob more = *job;
+    more.charge.reset();
+    for (size_t t = 0; t < more.object.tasks.size(); ++t) {
+      int32_t& replicas = more.object.tasks[t].replicas;
+      replicas = std::max(replicas - held.tasks[t].replicas, 0);
+    }
+    if (action.action == ActionKind::kGrow) {
+      if (!CanGrow(more, held.cluster)) {
+        continue;
+      }
+      Commit(more, held.cluster);
+    }
+    plan.actions.push_back(action);
+    plan.actions.back().rank = static_cast<int32_t>(plan.actions.size());
+  }
+}
+
 Plan ReferencePlanner::Decide() {
   Jobs waiting;
   for (const auto& [key, job] : state_.jobs) {
@@ -260,6 +336,7 @@ Plan ReferencePlanner::Decide() {
     }
   }
   Plan plan{state_.now, {}};
+  ResizePlaced(plan);
   while (const RefJob* job = Best("root", waiting)) {
     const std::string cluster = WithinLimits(*job) ? BestCluster(*job) : "";
     std::erase(waiting, job);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,10 @@ class ReferencePlanner {
   [[nodiscard]] bool IsFifo(const std::string& queue) const;
   [[nodiscard]] static Action Whole(const RefJob& job, const std::string& cluster);
   void Commit(const RefJob& job, const std::string& cluster);
+
+  [[nodiscard]] static std::optional<Action> Resize(const RefJob& job);
+  [[nodiscard]] bool CanGrow(const RefJob& more, const std::string& cluster);
+  void ResizePlaced(Plan& plan);
 
   RefState state_;
   RefQueues queues_;

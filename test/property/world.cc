@@ -281,7 +281,10 @@ std::vector<Shard> AnyShards(const Job& job, int64_t epoch) {
     shard.cluster = ClusterName((first + s) % kClusters);
     shard.epoch = epoch;
     for (const Task& task : job.tasks) {
-      const int32_t replicas = task.replicas / count + (s == 0 ? task.replicas % count : 0);
+      int32_t replicas = task.replicas / count + (s == 0 ? task.replicas % count : 0);
+      if (OneIn(6)) {
+        replicas = std::max(replicas + Pick(5) - 2, 0);  // The job was edited since.
+      }
       shard.tasks.push_back({task.name, replicas, replicas});
       shard.min_available += replicas;
     }
