@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "federation/quantity.h"
+#include "federation/time.h"
 
 namespace caldera::property {
 
@@ -169,6 +170,11 @@ bool EditJob(State& state, const JobKey& key, const Edit& edit) {
     job.clusters.selector.clear();
   } else if (edit.field == prefix + "cluster-tolerations]") {
     job.clusters.tolerations = ParseTolerations(edit.to);
+  } else if (edit.field.ends_with(".until") && edit.to == FormatTime(state.now())) {
+    const auto cluster = KeyIn(edit.field.substr(0, edit.field.rfind('.')), "backoffs");
+    for (ClusterBackoff& backoff : job.backoffs) {
+      backoff.until = backoff.cluster == cluster ? state.now() : backoff.until;
+    }
   } else {
     return false;
   }

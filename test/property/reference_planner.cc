@@ -190,7 +190,12 @@ std::string ReferencePlanner::BestCluster(const RefJob& job) const {
   std::tuple<size_t, int64_t, std::string> best_rest;
   const auto names = job.object.clusters.names;
   for (const auto& [name, cluster] : state_.clusters) {
-    if (!cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
+    const auto& backoffs = job.object.backoffs;
+    const bool backs_off =
+        std::any_of(backoffs.begin(), backoffs.end(), [&](const ClusterBackoff& backoff) {
+          return backoff.cluster == name && backoff.until > state_.now;
+        });
+    if (backs_off || !cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
         !RefFits(requested, cluster.free) || !WithinQuota(job, name) ||
         !RefPacks(cluster.nodes, job.object)) {
       continue;

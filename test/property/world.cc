@@ -264,6 +264,10 @@ Job AnyJob(int i) {
   if (OneIn(24)) {
     job.missing_references = {"Secret/t/x"};
   }
+  if (OneIn(6)) {
+    job.backoffs.push_back({ClusterName(Pick(kClusters)), OneOf({"ApplyFailed", "else"}), "no",
+                            OneOf({kNow - Millis(1), kNow, kNow + Millis(1)})});
+  }
   if (OneIn(4)) {
     job.reports = {{"a", Pick(3), Pick(2)}};
     job.reported = OneOf({kNow, kNow - Millis(100'000), kNow - Millis(600'000)});
