@@ -158,9 +158,14 @@ Reason BacksOff(const State& state, const JobEntry& job, std::string_view cluste
     pods += task.replicas;
   }
   const std::string& why = backoff->message.empty() ? backoff->reason : backoff->message;
-  return {VerdictOf(*backoff),
-          why + (why.empty() ? "" : "; ") + "not tried again before " + FormatTime(backoff->until),
-          {{"Cluster/" + std::string(cluster), "", pods, 0, 0}}};
+  Reason reason{
+      VerdictOf(*backoff),
+      why + (why.empty() ? "" : "; ") + "not tried again before " + FormatTime(backoff->until),
+      {}};
+  if (pods > 0) {
+    reason.figures.push_back({"Cluster/" + std::string(cluster), "", pods, 0, 0});
+  }
+  return reason;
 }
 
 bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape,
