@@ -55,6 +55,20 @@ void Holds(const std::string& name, const ResourceList& limits, Sums& before, Su
   }
 }
 
+/// What an action asks of its cluster: of a resize, the pods that are added.
+ResourceList Added(const RefState& old, const Action& action) {
+  const RefJob& job = old.jobs.at({action.job, action.kind});
+  ResourceList added;
+  for (size_t t = 0; t < job.object.tasks.size(); ++t) {
+    const int32_t held = job.charge ? job.charge->shards.front().tasks[t].replicas : 0;
+    const int64_t more = int64_t{action.shards.front().tasks[t].replicas} - held;
+    if (more > 0) {
+      AddTo(added, Times(job.object.tasks[t].request, more));
+    }
+  }
+  return added;
+}
+
 TEST_CASE("property: limits hold in every plan") {
   CHECK(rc::check("queues, tenants and clusters", [] {
     const State state = AnyWorld().Build();
@@ -79,9 +93,10 @@ TEST_CASE("property: limits hold in every plan") {
     }
     Sums placed;
     for (const Action& action : plan.actions) {
-      for (const Shard& shard : action.shards) {
-        RC_ASSERT(old.clusters.at(shard.cluster).Offers());
-        AddTo(placed[shard.cluster], shard.requests);
+      if (action.action != ActionKind::kShrink) {
+        const std::string& cluster = action.shards.front().cluster;
+        RC_ASSERT(old.clusters.at(cluster).Offers());
+        AddTo(placed[cluster], Added(old, action));
       }
     }
     for (const auto& [cluster, amounts] : placed) {

@@ -171,6 +171,41 @@ TEST_CASE("a job that changes its queue is charged to each for its time") {
   MustBeSound(scene);
 }
 
+TEST_CASE("a resize is an intent, and is charged from then on at the same place") {
+  Scene scene;
+  scene.fed.AddQueue("gold").AddCluster("east", "cpu=8 pods=100");
+  scene.fed.AddJob("team-a/train", "gold", 2, "cpu=2");
+  scene.Record();
+  const auto scale = [&scene](int32_t replicas) {
+    scene.Tick(Millis(10'000));
+    scene.Again("team-a/train", [replicas](Job& job) {
+      job.tasks[0].replicas = replicas;
+      job.tasks[0].min_available = replicas;
+      job.min_available = replicas;
+    });
+    scene.Record();
+    MustBeSound(scene);
+    return scene.Sql("SELECT amount FROM balances WHERE resource = 'cpu'");
+  };
+  CHECK(scale(3) == "6000");
+  CHECK(scale(9) == "6000");  // No room: it waits.
+  CHECK(scale(1) == "2000");
+  CHECK(scene.Sql("SELECT number, action, outcome FROM intents ORDER BY number") ==
+        "1|Place|superseded\n2|Grow|superseded\n3|Shrink|open");
+  CHECK(scene.Sql("SELECT intent, epoch, tasks, min_available FROM shards WHERE until IS NULL") ==
+        "3|1|{\"worker\":{\"replicas\":1,\"minAvailable\":1}}|1");
+  CHECK(scene.Sql("SELECT count(DISTINCT placed) FROM shards") == "1");
+  CHECK(Exported(Must(scene.ledger->Load())) == Exported(scene.fed.state));
+  scene.Tick(Millis(10'000));
+  scene.Drop("team-a/train");
+  scene.Record();
+  CHECK(scene.Sql("SELECT count(*) FROM balances") == "0");
+  CHECK(scene.Sql("SELECT DISTINCT outcome FROM intents WHERE closed IS NULL") == "");
+  CHECK(scene.Sql("SELECT sum(amount * (until - since)) FROM usage WHERE resource = 'cpu'") ==
+        "180000000");
+  MustBeSound(scene);
+}
+
 TEST_CASE("an intent is observed when the object says so") {
   Scene scene;
   scene.fed.AddQueue("gold").AddCluster("east", "cpu=8 pods=100");
