@@ -12,6 +12,7 @@
 #include "controller/run/leader.h"
 #include "controller/run/log.h"
 #include "controller/run/observer.h"
+#include "controller/run/resize_events.h"
 
 namespace caldera {
 namespace {
@@ -223,11 +224,12 @@ class Controller::Impl {
     std::vector<Change> changes = TakeObserved(now);
     const Time timed = cycle_.state().NextTimed();
     const bool due = timed != Time() && timed <= now;
-    if (changes.empty() && !due && !unrecorded_ && relisted_) {
+    const bool again = std::exchange(again_, false);
+    if (changes.empty() && !due && !again && !unrecorded_ && relisted_) {
       Follow();
       return;
     }
-    if (changes.empty()) {
+    if (changes.empty() && !again) {
       changes.emplace_back(ClockSet{now});
     }
     cycle_.Observe(std::move(changes));
@@ -270,8 +272,15 @@ class Controller::Impl {
       dispatcher_.LookAll();
     }
     dispatcher_.AfterCycle(std::move(outcome.pending));
+    for (auto& [target, event] : resize_events_.After(outcome.resizes)) {
+      events_.Record(target, std::move(event));
+    }
     UpdateMembers();
     Follow();
+    if (outcome.again) {
+      again_ = true;
+      ScheduleCycle(Millis(0));
+    }
   }
 
   // What the Observer asks for, once all of it is recorded.
@@ -367,6 +376,7 @@ class Controller::Impl {
   std::map<std::string, std::unique_ptr<Client>> members_;
   Observer observer_;
   EventRecorder events_;
+  ResizeEvents resize_events_;
   Dispatcher dispatcher_;
   Informers informers_;
   LeaderElection leader_;
@@ -374,6 +384,7 @@ class Controller::Impl {
   bool leading_ = false;
   bool frozen_ = false;
   bool relisted_ = false;
+  bool again_ = false;  // The last plan gave back room.
   bool looked_at_all_ = false;
   bool unrecorded_ = false;
   Millis retry_ = kFirstRetry;

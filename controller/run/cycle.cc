@@ -1,11 +1,23 @@
 #include "controller/run/cycle.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "federation/planner.h"
 
 namespace caldera {
+
+namespace {
+
+/// A Grow may take of one task what it does not need for another.
+bool GivesBack(const Plan& plan) {
+  return std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
+    return action.action == ActionKind::kShrink || action.action == ActionKind::kGrow;
+  });
+}
+
+}  // namespace
 
 Result<Cycle> Cycle::Start(Ledger& ledger) {
   Cycle cycle;
@@ -37,6 +49,8 @@ Result<CycleOutcome> Cycle::Decide() {
     state_.Apply(change);
   }
   outcome.pending = ExplainPending(state_);
+  outcome.resizes = ExplainResizes(state_);
+  outcome.again = GivesBack(outcome.plan);
   if (ledger_ != nullptr) {
     auto recorded = ledger_->Append(observed_, outcome.plan, state_, outcome.pending);
     if (!recorded.has_value()) {

@@ -10,6 +10,7 @@
 
 #include "federation/explain.h"
 #include "federation/plan.h"
+#include "federation/resize.h"
 #include "federation/result.h"
 #include "federation/state.h"
 #include "storage/ledger.h"
@@ -22,6 +23,10 @@ struct CycleOutcome {
   Plan plan;                     ///< To be dispatched now: it is recorded.
   std::vector<Change> observed;  ///< What was recorded with it.
   std::vector<PendingJob> pending;
+  std::vector<WaitingResize> resizes;  ///< Edits of placed jobs that wait.
+  /// A resize gave back what counts only from the next round on: decide once more, also where
+  /// nothing is observed. Comes to an end by itself: what was resized is as its spec says.
+  bool again = false;
 };
 
 class Cycle {

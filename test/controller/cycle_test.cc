@@ -16,11 +16,11 @@ Ledger OpenQuick(const std::string& path) {
 }
 
 /// What a listing would show: two jobs of which one fits.
-std::vector<Change> Listing() {
+std::vector<Change> Listing(int32_t replicas = 2) {
   Fed fed;
   fed.changes.clear();
   fed.AddQueue("gold").AddCluster("east", "cpu=4 pods=100");
-  fed.AddJob("team-a/train", "gold", 2, "cpu=2").AddJob("team-a/later", "gold", 1, "cpu=2");
+  fed.AddJob("team-a/train", "gold", replicas, "cpu=2").AddJob("team-a/later", "gold", 1, "cpu=2");
   return fed.changes;
 }
 
@@ -93,6 +93,33 @@ TEST_CASE("a plan that cannot be recorded did not happen, and nothing observed i
   CHECK(outcome.plan.actions[0].job == Key("team-a/later"));
   CHECK(Exported(Must(ledger.Load())) == Exported(cycle.state()));
   CHECK(Must(Audit(Must(LedgerReader::Open(path)))).findings.empty());
+}
+
+TEST_CASE("what a shrink gives back is decided on at once, in a cycle of its own") {
+  const TempDir directory;
+  Ledger ledger = OpenQuick(directory.File("ledger.db"));
+  Cycle cycle = Must(Cycle::Start(ledger));
+  cycle.Observe(Relist(cycle.state(), kStart, Listing()));
+  CHECK_FALSE(Must(cycle.Decide()).again);
+  cycle.Observe(Relist(cycle.state(), kStart, Listing(3)));
+  const CycleOutcome waits = Must(cycle.Decide());
+  CHECK(waits.plan.actions.empty());
+  CHECK_FALSE(waits.again);
+  REQUIRE(waits.resizes.size() == 1);
+  CHECK(waits.resizes[0].job == Key("team-a/train"));
+  CHECK(waits.resizes[0].verdict == Verdict::kInsufficientResources);
+  cycle.Observe(Relist(cycle.state(), kStart, Listing(1)));
+  const CycleOutcome shrunk = Must(cycle.Decide());
+  REQUIRE(shrunk.plan.actions.size() == 1);
+  CHECK(shrunk.plan.actions[0].action == ActionKind::kShrink);
+  CHECK(shrunk.resizes.empty());
+  CHECK(shrunk.again);
+  const CycleOutcome placed = Must(cycle.Decide());
+  CHECK(placed.cycle == shrunk.cycle + 1);
+  REQUIRE(placed.plan.actions.size() == 1);
+  CHECK(placed.plan.actions[0].job == Key("team-a/later"));
+  CHECK_FALSE(placed.again);
+  CHECK(Must(cycle.Decide()).cycle == placed.cycle);
 }
 
 TEST_CASE("where nothing changed nothing is decided or written") {
