@@ -1,0 +1,62 @@
+"""The program under test: its settings, its rights, and what it may not have said in the end."""
+import re
+import time
+
+from processes import eventually
+
+NAME = "caldera-controller"
+# Short waits where the defaults are made for real fleets; nothing else is changed.
+SETTINGS = {
+    "listen.port": "0",
+    "timing.summaryPeriod": "2s",
+    "timing.readyDebounce": "1s",
+    "timing.releaseMargin": "1s",
+    "timing.clusterBackoff": "20s",
+    "leader.leaseDuration": "6s",
+    "leader.renewDeadline": "4s",
+    "leader.retryPeriod": "1s",
+}
+
+
+def start(stack, kubeconfig):
+    settings = [part for key, value in SETTINGS.items() for part in ("--set", f"{key}={value}")]
+    stack.processes.start(
+        NAME,
+        stack.programs[NAME],
+        f"--kubeconfig={kubeconfig}",
+        f"--ledger={stack.folder / 'ledger.db'}",
+        *settings,
+    )
+    await_leader(stack)
+
+
+def await_leader(stack):
+    """The last start has taken the Lease. A killed one's Lease must run out first."""
+    begun = stack.processes.log(NAME).count("message=starting")
+    eventually(
+        "the controller leads",
+        lambda: _leads(stack, begun),
+        60,
+    )
+
+
+def _leads(stack, begun):
+    stack.processes.check()
+    log = stack.processes.log(NAME)
+    last = log.rsplit("message=starting", 1)[-1]
+    identity = re.search(r"message=leader holder=(\S+)", last)
+    return log.count("message=starting") >= max(begun, 1) and identity is not None
+
+
+def complaints(stack):
+    """Lines of its log that no scenario accounts for: what it was forbidden, and errors."""
+    log = stack.processes.log(NAME).splitlines()
+    return [line for line in log if "orbidden" in line or "level=error" in line]
+
+
+def stop(stack):
+    """Ends it as a rollout would; the seconds that took. It must be under two."""
+    began = time.monotonic()
+    code = stack.processes.stop(NAME)
+    assert code == 0, f"the controller ended with {code}"
+    return time.monotonic() - began

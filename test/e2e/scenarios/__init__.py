@@ -1,0 +1,19 @@
+"""The scenarios by name, in the order in which they run. Each is a function of a World."""
+from . import completion, edits, limits, members, references, refusals, restart
+
+ALL = {
+    "completion": completion.run,
+    "capability": limits.capability,
+    "quota": limits.quota_of_tenant,
+    "priority": limits.priority,
+    "close": edits.close_queue,
+    "suspend": edits.suspend,
+    "scale": edits.scale,
+    "edit": edits.edit,
+    "delete": edits.delete,
+    "references": references.run,
+    "conflict": refusals.name_conflict,
+    "unapplied": refusals.not_applied,
+    "kill": restart.run,
+    "member-down": members.down_and_back,
+}
