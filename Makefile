@@ -8,7 +8,7 @@ SOURCES = find controller federation storage test -name '*.cc' -o -name '*.h'
 CALDERA = build/release/caldera
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test check bench fuzz format lint format-check asan
+.PHONY: help deps build demo test e2e check bench fuzz format lint format-check asan
 
 help: ## Show this menu
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -29,6 +29,13 @@ test: ## Build and run every test (a few minutes on two cores)
 	@cmake --preset release $(if $(wildcard build/release/build.ninja),>/dev/null)
 	@cmake --build --preset release
 	@$(CTEST) --test-dir build/release
+
+e2e: ## The controller on real API servers: test/e2e/README.md
+	@.ci/deps build e2e
+	@$(if $(CALDERA_E2E_TOOLS),true,test/e2e/tools/build.sh build/e2e/bin)
+	@cmake --preset release $(if $(wildcard build/release/build.ninja),>/dev/null)
+	@cmake --build --preset release --target caldera --target caldera-controller --target caldera-sandbox
+	@test/e2e/run.py $(E2E_ARGS)
 
 check: format-check lint test asan ## All that must be clean before a change lands
 
