@@ -2,7 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 namespace caldera {
@@ -39,6 +41,8 @@ std::string Advice(int rc) {
       return "; the disk is full, nothing of this was written";
     case SQLITE_BUSY:
       return "; another process holds the file, nothing of this was written";
+    case SQLITE_INTERRUPT:
+      return "; it was given up, since it took too long";
     case SQLITE_READONLY:
       return "; the file and its directory must be writable";
     default:
@@ -244,6 +248,20 @@ int64_t Database::ChangedRows() const { return sqlite3_changes64(db_.get()); }
 bool Database::InTransaction() const { return sqlite3_get_autocommit(db_.get()) == 0; }
 
 void Database::AllowOnlyReading() { sqlite3_set_authorizer(db_.get(), Authorize, nullptr); }
+
+void Database::SetGiveUp(std::function<bool()> give_up) {
+  constexpr int kSteps = 10'000;  // Of SQLite's machine, between two questions: well under 1 ms.
+  give_up_ = std::make_unique<std::function<bool()>>(std::move(give_up));
+  sqlite3_progress_handler(
+      db_.get(), kSteps,
+      [](void* function) { return (*static_cast<std::function<bool()>*>(function))() ? 1 : 0; },
+      give_up_.get());
+}
+
+void Database::LimitValues(int64_t bytes) {
+  sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH,
+                static_cast<int>(std::min<int64_t>(bytes, std::numeric_limits<int>::max())));
+}
 
 Result<Transaction> Transaction::Begin(Database& database) {
   CALDERA_CHECK(database.Execute("BEGIN IMMEDIATE"));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -102,6 +103,10 @@ class Database {
   /// From now on only statements that read tables are prepared: no writes, no ATTACH, no PRAGMA
   /// that changes anything.
   void AllowOnlyReading();
+  /// Asked now and then while statements run: once it says true, they end with kUnavailable.
+  void SetGiveUp(std::function<bool()> give_up);
+  /// From now on a text or blob of more bytes is kInvalid.
+  void LimitValues(int64_t bytes);
 
  private:
   struct Closer {
@@ -109,6 +114,7 @@ class Database {
   };
   Database(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
 
+  std::unique_ptr<std::function<bool()>> give_up_;  // Where SQLite has it, wherever this moves.
   std::unique_ptr<sqlite3, Closer> db_;
   std::string path_;
 };

@@ -152,11 +152,14 @@ Result<Listing> ListPlacements(const LedgerReader& reader, const PlacementFilter
                             {"until", ColumnType::kTime}});
 }
 
-Result<Listing> RunSql(const std::string& path, const std::string& sql) {
+Result<Listing> RunSql(const std::string& path, const std::string& sql, const ReadLimits& limits) {
   // A connection of its own: what may be prepared on it is restricted for good.
-  CALDERA_TRY(const LedgerReader reader, LedgerReader::Open(path));
+  CALDERA_TRY(const LedgerReader reader, LedgerReader::Open(path, limits));
   Database& database = reader.database();
   database.AllowOnlyReading();
+  if (limits.bytes > 0) {
+    database.LimitValues(limits.bytes);
+  }
   auto statement = database.Prepare(sql);
   if (!statement.has_value()) {
     Error error = statement.error();
@@ -171,6 +174,7 @@ Result<Listing> RunSql(const std::string& path, const std::string& sql) {
   for (int column = 0; column < statement->Columns(); ++column) {
     listing.columns.push_back(statement->ColumnName(column));
   }
+  int64_t bytes = 0;
   while (true) {
     CALDERA_TRY(const bool found, statement->Step());
     if (!found) {
@@ -184,9 +188,18 @@ Result<Listing> RunSql(const std::string& path, const std::string& sql) {
         row.emplace_back(statement->Integer(column));
       } else {
         row.emplace_back(statement->Text(column));
+        bytes += std::ssize(std::get<std::string>(row.back()));
       }
     }
     listing.rows.push_back(std::move(row));
+    if (limits.rows > 0 && std::ssize(listing.rows) > limits.rows) {
+      return Fail(ErrorCode::kInvalid,
+                  "the answer has more than " + std::to_string(limits.rows) + " rows: add a LIMIT");
+    }
+    if (limits.bytes > 0 && bytes > limits.bytes) {
+      return Fail(ErrorCode::kInvalid, "the answer has more than " + std::to_string(limits.bytes) +
+                                           " bytes: add a LIMIT, or ask for fewer columns");
+    }
   }
 }
 

@@ -84,7 +84,9 @@ struct Explanation {
 };
 Result<Explanation> ExplainJob(const LedgerReader& reader, const std::string& name);
 
-/// One statement that only reads; columns as it names them. Anything else is refused (kInvalid).
-Result<Listing> RunSql(const std::string& path, const std::string& sql);
+/// One statement that only reads; columns as it names them. Anything else is refused (kInvalid), as
+/// is an answer beyond the limits.
+Result<Listing> RunSql(const std::string& path, const std::string& sql,
+                       const ReadLimits& limits = {});
 
 }  // namespace caldera

@@ -28,7 +28,7 @@ Status ExplainAccess(const std::string& path, const Error& error) {
 
 }  // namespace
 
-Result<LedgerReader> LedgerReader::Open(const std::string& path) {
+Result<LedgerReader> LedgerReader::Open(const std::string& path, const ReadLimits& limits) {
   std::error_code failed;
   if (path.empty() || std::filesystem::is_directory(path, failed)) {
     return Fail(ErrorCode::kInvalid, "`" + path + "` is " +
@@ -41,6 +41,9 @@ Result<LedgerReader> LedgerReader::Open(const std::string& path) {
   auto database = Database::Open(path, Database::Mode::kReadOnly, Millis(5'000));
   if (!database.has_value()) {
     CALDERA_CHECK(ExplainAccess(path, database.error()));
+  }
+  if (limits.give_up) {
+    database->SetGiveUp(limits.give_up);
   }
   auto version = IdentifyLedger(*database, SchemaVersion());
   if (!version.has_value()) {

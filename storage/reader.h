@@ -3,6 +3,8 @@
 // the oldest reader. One thread.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,11 +15,19 @@
 
 namespace caldera {
 
+/// What a question may cost, where others wait. Statements of SQL end when `give_up` says true
+/// (kUnavailable); more rows or bytes than these are kInvalid, in RunSql.
+struct ReadLimits {
+  std::function<bool()> give_up;  ///< Unset: never.
+  int64_t rows = 0;               ///< 0: no limit.
+  int64_t bytes = 0;              ///< 0: no limit.
+};
+
 class LedgerReader {
  public:
   /// Errors: kNotFound (no such file), kInvalid (no ledger, another schema version, a file or
   /// directory without the permissions that reading needs), kCorrupt, kUnavailable.
-  static Result<LedgerReader> Open(const std::string& path);
+  static Result<LedgerReader> Open(const std::string& path, const ReadLimits& limits = {});
 
   /// The State as of the last cycle.
   [[nodiscard]] Result<State> Load() const;

@@ -3,6 +3,8 @@
 // stdout. Each lives in its own translation unit, the only ones that include CLI11.
 #pragma once
 
+#include "controller/cli/ask.h"
+
 namespace CLI {
 class App;
 }  // namespace CLI
@@ -17,7 +19,9 @@ inline constexpr int kExitUnusable = 2;  ///< Wrong usage or unusable input: the
 // `exit_code` outlives the parser and stays kExitOk unless the callback sets it.
 void AddPlanCommand(CLI::App& app, int& exit_code);
 void AddValidateCommand(CLI::App& app, int& exit_code);
-void AddLedgerCommand(CLI::App& app, int& exit_code);
+void AddLedgerCommand(CLI::App& app, int& exit_code, const Asker& asker);
+void AddExplainCommand(CLI::App& app, int& exit_code, const Asker& asker);
+void AddJobCommand(CLI::App& app, int& exit_code, const Asker& asker);
 void AddVersionCommand(CLI::App& app);
 void AddCompletionCommand(CLI::App& app);
 

@@ -1,14 +1,15 @@
-// `caldera ledger`: asks a ledger file, read-only, also while a controller writes it.
+// `caldera ledger`: asks a ledger file, read-only, also while a controller writes it, or that
+// controller.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "controller/cli/ask.h"
 #include "controller/cli/command.h"
 #include "controller/cli/ledger_output.h"
-#include "controller/cli/messages.h"
 #include "controller/cli/options.h"
 #include "storage/audit.h"
 #include "storage/backup.h"
@@ -27,7 +28,9 @@ constexpr const char* kLedgerExamples = R"(Examples:
   caldera ledger history --queue gold --ledger federation.db
   caldera ledger replay 7 --ledger federation.db      plan cycle 7 again: the same digest?
   caldera ledger sql "SELECT name, verdict FROM jobs" --ledger federation.db
+  caldera ledger jobs --server http://127.0.0.1:8080  ask a running controller
   export CALDERA_LEDGER=federation.db                 instead of --ledger
+  export CALDERA_SERVER=http://127.0.0.1:8080         instead of --server
 
 A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. Times are RFC 3339. JSON is an array of objects, one a row; its keys and the headings of CSV are
 stable, and only ever added to.
@@ -35,7 +38,7 @@ Exit code: 0 done, 1 the answer is no (check or replay found a difference), 2 wr
 such ledger, job or cycle.)";
 
 struct Options {
-  std::string file;
+  AskOptions ask;
   std::string output = "table";
   JobFilter jobs;
   PlacementFilter placements;
@@ -51,16 +54,15 @@ struct Options {
   bool force = false;
 };
 
-/// What a subcommand prints, and its exit code.
-struct Printed {
-  std::string text;
-  int exit_code = kExitOk;
-};
-
 class LedgerQuestion {
  public:
-  LedgerQuestion(const Options& options, const LedgerReader& reader)
-      : options_(options), reader_(reader), terminal_(Terminal::Of(stdout)) {}
+  LedgerQuestion(const Options& options, const LedgerReader& reader, const Asker& asker,
+                 std::string path)
+      : options_(options),
+        reader_(reader),
+        asker_(asker),
+        path_(std::move(path)),
+        terminal_(asker.terminal) {}
 
   Result<Printed> Queues() { return Print(ListQueues(reader_)); }
   Result<Printed> Tenants() { return Print(ListTenants(reader_)); }
@@ -70,7 +72,7 @@ class LedgerQuestion {
     return Print(options_.cycles ? ListCycles(reader_, options_.history.limit)
                                  : ListIntents(reader_, options_.history));
   }
-  Result<Printed> Sql() { return Print(RunSql(options_.file, options_.sql)); }
+  Result<Printed> Sql() { return Print(RunSql(path_, options_.sql, asker_.limits)); }
 
   Result<Printed> Usage() {
     UsageQuery query;
@@ -139,6 +141,10 @@ class LedgerQuestion {
   }
 
   Result<Printed> BackUp() {
+    if (!asker_.served.empty()) {
+      return Fail(ErrorCode::kInvalid,
+                  "a backup is written where the ledger is: run it there, with --ledger FILE");
+    }
     CALDERA_CHECK(Backup(reader_, options_.target, options_.force));
     return Printed{"wrote " + options_.target + "\n"};
   }
@@ -170,44 +176,26 @@ class LedgerQuestion {
 
   const Options& options_;
   const LedgerReader& reader_;
+  const Asker& asker_;
+  const std::string path_;
   Terminal terminal_;
 };
 
 using Question = Result<Printed> (LedgerQuestion::*)();
 
-int Answer(const Options& options, const std::string& name, Question question) {
-  const std::string command = "ledger " + name;
-  if (options.file.empty()) {
-    return PrintUnusable(
-        command, {ErrorCode::kInvalid, "say which ledger: --ledger FILE, or set CALDERA_LEDGER"});
-  }
-  const auto reader = LedgerReader::Open(options.file);
-  if (!reader.has_value()) {
-    return PrintUnusable(command, reader.error());
-  }
-  LedgerQuestion asked(options, *reader);
-  const Result<Printed> printed = (asked.*question)();
-  if (!printed.has_value()) {
-    return PrintUnusable(command, printed.error());
-  }
-  std::cout << printed->text;
-  return printed->exit_code;
-}
-
 class LedgerCommand {
  public:
-  LedgerCommand(CLI::App& app, int& exit_code)
+  LedgerCommand(CLI::App& app, int& exit_code, const Asker& asker)
       : options_(std::make_shared<Options>()),
         exit_code_(exit_code),
+        asker_(std::make_shared<const Asker>(asker)),
         ledger_(*app.add_subcommand("ledger", "Ask a ledger what happened, what is owed and why")) {
   }
 
   void Add() {
     ledger_.footer(kLedgerExamples);
     ledger_.require_subcommand(1);
-    ledger_.add_option("--ledger", options_->file, "The ledger's file")
-        ->type_name("FILE")
-        ->envname("CALDERA_LEDGER");
+    AddAskOptions(ledger_, options_->ask);
     AddOutput(ledger_, options_->output, "table|json|csv");
     AddLists();
     AddJobQuestions();
@@ -219,8 +207,12 @@ class LedgerCommand {
     CLI::App* sub = ledger_.add_subcommand(name, about);
     // So that --ledger and -o may also stand behind the subcommand.
     sub->fallthrough();
-    sub->callback([options = options_, &exit_code = exit_code_, name, question] {
-      exit_code = Answer(*options, name, question);
+    sub->callback([options = options_, asker = asker_, &exit_code = exit_code_, name, question] {
+      const auto answer = [&](const LedgerReader& reader, const std::string& path) {
+        LedgerQuestion asked(*options, reader, *asker, path);
+        return (asked.*question)();
+      };
+      exit_code = Ask(*asker, options->ask, "ledger " + name, answer);
     });
     return *sub;
   }
@@ -283,11 +275,14 @@ class LedgerCommand {
 
   std::shared_ptr<Options> options_;
   int& exit_code_;
+  std::shared_ptr<const Asker> asker_;
   CLI::App& ledger_;
 };
 
 }  // namespace
 
-void AddLedgerCommand(CLI::App& app, int& exit_code) { LedgerCommand(app, exit_code).Add(); }
+void AddLedgerCommand(CLI::App& app, int& exit_code, const Asker& asker) {
+  LedgerCommand(app, exit_code, asker).Add();
+}
 
 }  // namespace caldera

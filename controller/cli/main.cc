@@ -23,8 +23,10 @@ constexpr const char* kExamples = R"(Examples:
   caldera plan -f DIR -o json | jq '.pending[] | {job, verdict}'
   caldera plan -f DIR --ledger federation.db --render out/
                                            record the plan, write what would be sent
-  caldera ledger explain team-a/train --ledger federation.db
+  caldera explain team-a/train --ledger federation.db
                                            ask later
+  caldera job team-a/train --server http://127.0.0.1:8080
+                                           ask a running controller
 Each command has examples of its own: caldera plan --help.
 Exit code: 0 done, 1 the answer is no (an object was refused), 2 wrong usage or unusable input.)";
 
@@ -44,7 +46,10 @@ int Run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   AddPlanCommand(app, exit_code);
   AddValidateCommand(app, exit_code);
-  AddLedgerCommand(app, exit_code);
+  const Asker asker = AskerOf(argc, argv);
+  AddLedgerCommand(app, exit_code, asker);
+  AddExplainCommand(app, exit_code, asker);
+  AddJobCommand(app, exit_code, asker);
   AddVersionCommand(app);
   AddCompletionCommand(app);
   try {

@@ -101,6 +101,18 @@ void TakeLogFormat(const Field& field, ControllerConfig& config) {
   }
 }
 
+void TakeLedgerAccess(const Field& field, ControllerConfig& config) {
+  if (const auto access = field.String()) {
+    if (*access != "off" && *access != "loopback" && *access != "any") {
+      field.Refuse("must be off, loopback or any");
+      return;
+    }
+    config.ledger_access = *access == "off"   ? LedgerAccess::kOff
+                           : *access == "any" ? LedgerAccess::kAny
+                                              : LedgerAccess::kLoopback;
+  }
+}
+
 std::optional<MemberView> ViewOf(const Field& field) {
   const auto view = field.String();
   if (view && *view != "summary" && *view != "nodes") {
@@ -147,6 +159,8 @@ std::vector<Knob> ConnectionKnobs() {
       {"listen.port", "8080", "Its port; 0: any free one, named in the log",
        Number(
            0, 65'535, [](Config & c) -> auto& { return c.port; })},
+      {"listen.ledger", "loopback",
+       "Whom /ledger answers: off, loopback (port-forwards included) or any", TakeLedgerAccess},
       {"log.level", "info", "debug, info, warn or error", TakeLevel},
       {"log.format", "text", "text (key=value) or json", TakeLogFormat}};
 }

@@ -24,6 +24,13 @@ enum class MemberView : uint8_t {
   kNodes,    ///< Nodes, Pods and HyperNodes, through the cluster proxy.
 };
 
+/// Who is answered about the ledger, which names jobs and tenants.
+enum class LedgerAccess : uint8_t {
+  kOff,
+  kLoopback,  ///< Connections from this machine or pod, port-forwards included.
+  kAny,
+};
+
 struct LogConfig {
   std::string level = "info";
   bool json = false;
@@ -59,6 +66,7 @@ struct ControllerConfig {
   std::string ledger = "/var/lib/caldera/ledger.db";
   std::string address = "127.0.0.1";
   uint16_t port = 8080;  ///< 0: any free one.
+  LedgerAccess ledger_access = LedgerAccess::kLoopback;
   bool observe = false;
   std::set<std::string> namespaces;
   std::set<std::string> queues;

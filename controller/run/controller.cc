@@ -137,6 +137,15 @@ class Controller::Impl {
     return missing;
   }
 
+  [[nodiscard]] std::map<std::pair<std::string, std::string>, std::string> PhasesOf(
+      const std::string& job_uid) const {
+    std::map<std::pair<std::string, std::string>, std::string> phases;
+    for (const WorkView* const work : observer_.WorksOf(job_uid)) {
+      phases[{work->cluster, work->child}] = work->phase;
+    }
+    return phases;
+  }
+
   void UpdateMetrics() {
     metrics_.SetLeader(leading_);
     metrics_.SetSynced(informers_.Synced());
@@ -411,6 +420,10 @@ const State& Controller::state() const { return impl_->state(); }
 std::vector<std::string> Controller::NotReady() const { return impl_->NotReady(); }
 bool Controller::leading() const { return impl_->leading(); }
 bool Controller::idle() const { return impl_->idle(); }
+std::map<std::pair<std::string, std::string>, std::string> Controller::PhasesOf(
+    const std::string& job_uid) const {
+  return impl_->PhasesOf(job_uid);
+}
 void Controller::UpdateMetrics() { impl_->UpdateMetrics(); }
 
 }  // namespace caldera

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/kube/executor.h"
@@ -47,6 +49,9 @@ class Controller {
   [[nodiscard]] bool leading() const;
   /// Nothing to decide, write or wait for but timers.
   [[nodiscard]] bool idle() const;
+  /// The phases of a job's shards as their Works report them, by cluster and child of a HyperJob.
+  [[nodiscard]] std::map<std::pair<std::string, std::string>, std::string> PhasesOf(
+      const std::string& job_uid) const;
   /// Brings gauges and request counts up to date, before they are read.
   void UpdateMetrics();
 

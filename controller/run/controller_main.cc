@@ -13,11 +13,13 @@
 #include <thread>
 #include <vector>
 
+#include "controller/cli/ask.h"
 #include "controller/kube/kubeconfig.h"
 #include "controller/kube/rest_transport.h"
 #include "controller/run/config.h"
 #include "controller/run/controller.h"
 #include "controller/run/http_endpoints.h"
+#include "controller/run/ledger_endpoint.h"
 #include "controller/run/log.h"
 #include "controller/run/metrics.h"
 
@@ -27,6 +29,7 @@ namespace {
 constexpr int kExitLost = 1;      ///< The lease was lost, or the ledger or network failed at start.
 constexpr int kExitUnusable = 2;  ///< Settings or kubeconfig.
 constexpr auto kLongestStop = std::chrono::seconds(10);
+constexpr auto kPhasesWait = std::chrono::milliseconds(1'000);
 
 struct Flags {
   std::string config;
@@ -110,7 +113,38 @@ EndpointAnswer Answer(Controller& controller, Metrics& metrics, const EndpointRe
     controller.UpdateMetrics();
     return {200, "text/plain; version=0.0.4; charset=utf-8", metrics.Text()};
   }
-  return {404, "text/plain; charset=utf-8", "not found: see /healthz /readyz /metrics\n"};
+  return {404, "text/plain; charset=utf-8", "not found: see /healthz /readyz /metrics /ledger\n"};
+}
+
+/// What the `caldera` commands say about this controller's ledger.
+LedgerEndpoint LedgerEndpointOf(const ControllerConfig& config, const Controller& controller,
+                                Executor& executor) {
+  return LedgerEndpoint([&, path = config.ledger](LedgerQuestionAsked question) {
+    Asker asker;
+    asker.arguments = std::move(question.arguments);
+    asker.terminal = {question.colour, question.width};
+    asker.served = path;
+    asker.limits = std::move(question.limits);
+    asker.phases = [&](const std::string& uid) {
+      return AskExecutor(
+          executor, [&controller, uid] { return controller.PhasesOf(uid); }, kPhasesWait);
+    };
+    return AnswerQuestion(std::move(asker)).map([](Printed&& printed) {
+      return LedgerAnswer{std::move(printed.text), printed.exit_code};
+    });
+  });
+}
+
+EndpointAnswer AnswerLedger(const ControllerConfig& config, const LedgerEndpoint& ledger,
+                            const EndpointRequest& request) {
+  if (config.ledger_access == LedgerAccess::kAny ||
+      (config.ledger_access == LedgerAccess::kLoopback && request.local)) {
+    return ledger.Answer(request);
+  }
+  return {
+      403, "text/vnd.caldera; charset=utf-8",
+      "the ledger is not answered here (listen.ledger): ask from this machine or pod, or through "
+      "kubectl port-forward"};
 }
 
 /// SIGTERM and SIGINT, blocked in all threads before any starts, are waited for in one.
@@ -168,8 +202,11 @@ int Serve(const ControllerConfig& config, HttpTransport& transport, Executor& ex
   handlers.now = [&](const EndpointRequest& request) {
     return Answer(**controller, metrics, request);
   };
-  handlers.is_aside = [](const std::string& /*path*/) { return false; };
-  handlers.aside = handlers.now;
+  LedgerEndpoint ledger_endpoint = LedgerEndpointOf(config, **controller, executor);
+  handlers.is_aside = [](const std::string& path) { return path == "/ledger"; };
+  handlers.aside = [&](const EndpointRequest& request) {
+    return AnswerLedger(config, ledger_endpoint, request);
+  };
   auto endpoints = HttpEndpoints::Start(config.address, config.port, executor, handlers);
   if (!endpoints.has_value()) {
     Log(LogLevel::kError, "start", {{"error", endpoints.error().message}});
@@ -179,6 +216,7 @@ int Serve(const ControllerConfig& config, HttpTransport& transport, Executor& ex
       {{"address", config.address}, {"port", std::to_string((*endpoints)->port())}});
   signals.Await([&] {
     StartWatchdog();
+    ledger_endpoint.Stop();
     executor.Post([&] {
       Log(LogLevel::kInfo, "stopping");
       (*controller)->Stop([&] { executor.Stop(); });
@@ -187,6 +225,7 @@ int Serve(const ControllerConfig& config, HttpTransport& transport, Executor& ex
   executor.Post([&] { (*controller)->Start(); });
   executor.Run();
   StartWatchdog();
+  ledger_endpoint.Stop();
   return exit_code;
 }
 

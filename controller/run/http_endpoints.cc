@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
@@ -25,6 +26,7 @@ using Tcp = asio::ip::tcp;
 constexpr auto kDeadline = std::chrono::seconds(30);  // Of a request, from its first byte.
 constexpr uint32_t kMaxHeader = 16U << 10U;
 constexpr int kMaxConnections = 64;
+constexpr int kMaxAside = 8;  // Waiting for their turn, the one at hand included.
 
 using Response = http::response<http::string_body>;
 using Request = http::request<http::string_body>;
@@ -65,14 +67,20 @@ struct WayBack {
   asio::io_context* io = nullptr;
 };
 
-/// What connections share. All but `executor`, `handlers` and `way_back` belongs to the I/O thread.
+/// What connections share. All but `executor`, `handlers`, `way_back` and `aside` belongs to the
+/// I/O thread.
 struct Shared {
+  Shared(Executor& on, std::shared_ptr<const EndpointHandlers> by)
+      : executor(on), handlers(std::move(by)) {}
+
   Executor& executor;
   std::shared_ptr<const EndpointHandlers> handlers;
   std::shared_ptr<WayBack> way_back = std::make_shared<WayBack>();
   std::map<uint64_t, std::shared_ptr<Connection>> waiting = {};  ///< For an answer.
   uint64_t last_ticket = 0;
   int connections = 0;
+  int aside_waiting = 0;
+  asio::thread_pool aside{1};
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -112,29 +120,40 @@ class Connection : public std::enable_shared_from_this<Connection> {
       return;
     }
     const bool keep_alive = request.keep_alive();
-    if (shared_.handlers->is_aside(parsed->path)) {
-      Write(shared_.handlers->aside(*parsed), keep_alive);
+    beast::error_code error;
+    const auto peer = stream_.socket().remote_endpoint(error);
+    parsed->local = !error && peer.address().is_loopback();
+    const bool aside = shared_.handlers->is_aside(parsed->path);
+    if (aside && shared_.aside_waiting >= kMaxAside) {
+      Write({503, "text/plain; charset=utf-8", "too many questions at once: try again\n"},
+            keep_alive);
       return;
     }
-    AskExecutor(*std::move(parsed), keep_alive);
+    Ask(*std::move(parsed), aside, keep_alive);
   }
 
-  void AskExecutor(EndpointRequest request, bool keep_alive) {
+  void Ask(EndpointRequest request, bool aside, bool keep_alive) {
     const uint64_t ticket = ++shared_.last_ticket;
     shared_.waiting[ticket] = shared_from_this();
-    shared_.executor.Post([shared = &shared_, handlers = shared_.handlers,
-                           way_back = shared_.way_back, request = std::move(request), ticket,
-                           keep_alive] {
-      EndpointAnswer answer = handlers->now(request);
+    shared_.aside_waiting += aside ? 1 : 0;
+    auto step = [shared = &shared_, handlers = shared_.handlers, way_back = shared_.way_back,
+                 request = std::move(request), ticket, aside, keep_alive] {
+      EndpointAnswer answer = aside ? handlers->aside(request) : handlers->now(request);
       const std::scoped_lock lock(way_back->mutex);
       if (way_back->io != nullptr) {
         asio::post(*way_back->io,
-                   [shared, ticket, keep_alive, answer = std::move(answer)]() mutable {
+                   [shared, ticket, aside, keep_alive, answer = std::move(answer)]() mutable {
+                     shared->aside_waiting -= aside ? 1 : 0;
                      auto node = shared->waiting.extract(ticket);
                      node.mapped()->Write(std::move(answer), keep_alive);
                    });
       }
-    });
+    };
+    if (aside) {
+      asio::post(shared_.aside, std::move(step));
+    } else {
+      shared_.executor.Post(std::move(step));
+    }
   }
 
   void Write(EndpointAnswer answer, bool keep_alive) {
@@ -169,7 +188,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 class HttpEndpoints::Impl {
  public:
   Impl(Executor& executor, EndpointHandlers handlers)
-      : shared_{executor, std::make_shared<const EndpointHandlers>(std::move(handlers))} {
+      : shared_(executor, std::make_shared<const EndpointHandlers>(std::move(handlers))) {
     shared_.way_back->io = &io_;
   }
   ~Impl() {
@@ -177,6 +196,8 @@ class HttpEndpoints::Impl {
       const std::scoped_lock lock(shared_.way_back->mutex);
       shared_.way_back->io = nullptr;
     }
+    shared_.aside.stop();
+    shared_.aside.join();
     io_.stop();
     if (thread_.joinable()) {
       thread_.join();

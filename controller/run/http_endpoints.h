@@ -17,6 +17,7 @@ namespace caldera {
 struct EndpointRequest {
   std::string path;                               ///< `/metrics`, decoded.
   std::multimap<std::string, std::string> query;  ///< Decoded.
+  bool local = false;                             ///< The other end is on a loopback address.
 };
 
 struct EndpointAnswer {
@@ -26,8 +27,8 @@ struct EndpointAnswer {
 };
 
 /// What the endpoints serve. `now` runs on the executor's thread: it may look at State; `aside`
-/// runs on the endpoints' own thread, for what takes long (the ledger's file). All three must be
-/// set.
+/// runs on a thread for what takes long (the ledger's file), one after the other, with few waiting:
+/// 503 beyond that. All three must be set.
 struct EndpointHandlers {
   std::function<EndpointAnswer(const EndpointRequest&)> now;
   std::function<EndpointAnswer(const EndpointRequest&)> aside;

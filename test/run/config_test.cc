@@ -61,6 +61,7 @@ TEST_CASE("what does not go together is refused") {
   CHECK(ErrorOf("leader: {retryPeriod: 10s}").find("leader.retryPeriod") != std::string::npos);
   CHECK(ErrorOf("ledger: {path: ''}").find("ledger.path") != std::string::npos);
   CHECK(ErrorOf("members: {view: pods}").find("must be summary or nodes") != std::string::npos);
+  CHECK(ErrorOf("listen: {ledger: all}").find("off, loopback or any") != std::string::npos);
   CHECK(ErrorOf("log: {level: loud}").find("debug, info, warn or error") != std::string::npos);
 }
 
