@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -39,6 +40,8 @@ struct Served {
   Executor executor{clock};
   std::thread thread;
   std::unique_ptr<HttpEndpoints> endpoints;
+  std::promise<void> asked;  ///< A question with `wait` is being answered, until `go_on`.
+  std::promise<void> go_on;
 
   Served() {
     EndpointHandlers handlers;
@@ -49,16 +52,18 @@ struct Served {
                  : EndpointAnswer{404, "text/plain", "no"};
     };
     handlers.is_aside = [](const std::string& path) { return path == "/ledger"; };
-    handlers.aside = [](const EndpointRequest&) {
-      return EndpointAnswer{200, "text/plain", "rows"};
+    handlers.aside = [this](const EndpointRequest& request) {
+      if (request.query.contains("wait")) {
+        asked.set_value();
+        go_on.get_future().wait();
+      }
+      return EndpointAnswer{200, "text/plain", request.local ? "rows" : "not local"};
     };
     auto started = HttpEndpoints::Start("127.0.0.1", 0, executor, std::move(handlers));
     REQUIRE(started.has_value());
     endpoints = *std::move(started);
     thread = std::thread([this] { executor.Run(); });
   }
-  Served(const Served&) = delete;
-  Served& operator=(const Served&) = delete;
   ~Served() {
     executor.Stop();
     thread.join();
@@ -81,6 +86,17 @@ TEST_CASE("a request is decoded and answered on the executor or aside") {
   CHECK(Has(served.Get("/ledger"), "rows"));
   CHECK(Has(served.Get("/nothing"), "404"));
   CHECK(!Has(served.Get("/ledger", "HEAD"), "rows"));
+}
+
+TEST_CASE("a question that takes long holds up no other answer") {
+  Served served;
+  std::string slow;
+  std::thread asker([&] { slow = served.Get("/ledger?wait=1"); });
+  served.asked.get_future().wait();
+  CHECK(Has(served.Get("/explain?job=a"), "200 OK"));
+  served.go_on.set_value();
+  asker.join();
+  CHECK(Has(slow, "rows"));
 }
 
 TEST_CASE("what is no request of ours is refused and the next one is served") {
