@@ -8,7 +8,7 @@ SOURCES = find controller federation storage test -name '*.cc' -o -name '*.h'
 CALDERA = build/release/caldera
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test e2e check bench fuzz format lint format-check asan
+.PHONY: help deps build demo tour sandbox programs test e2e check bench fuzz format lint format-check asan
 
 help: ## Show this menu
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -21,8 +21,17 @@ build: ## Build the program: build/release/caldera
 	@cmake --preset release $(if $(wildcard build/release/build.ninja),>/dev/null)
 	@cmake --build --preset release --target caldera
 
-demo: build ## Validate, plan, explain and record examples/quickstart on one page
-	@examples/quickstart/demo.sh $(CALDERA)
+demo: programs ## See it live: a sandbox of four clusters, the controller, examples/quickstart
+	@examples/quickstart/demo.sh build/release
+
+tour: build ## Validate, plan, explain and record examples/quickstart, without a cluster
+	@examples/quickstart/tour.sh $(CALDERA)
+
+sandbox: programs ## A sandbox with the controller, to try kubectl on, until Ctrl-C
+	@examples/quickstart/sandbox.sh build/release
+
+programs: build
+	@cmake --build --preset release --target caldera-controller --target caldera-sandbox
 
 test: ## Build and run every test (a few minutes on two cores)
 	@.ci/deps build

@@ -132,6 +132,17 @@ void ApiIndex::Refresh(DoneHandler done) {
   });
 }
 
+const ResourceType* ApiIndex::FindPlural(const std::string& plural) const {
+  for (const auto& [version, kinds] : impl_->by_version) {
+    for (const auto& [kind, type] : kinds) {
+      if (type.plural == plural) {
+        return &type;
+      }
+    }
+  }
+  return nullptr;
+}
+
 Value ApiIndex::Enablements() const {
   Value::List list;
   for (const auto& [version, kinds] : impl_->by_version) {

@@ -29,6 +29,8 @@ class ApiIndex {
   void Resolve(const std::string& api_version, const std::string& kind, TypeHandler done);
   /// Reads all groups anew.
   void Refresh(DoneHandler done);
+  /// Of what Refresh read; nullptr: there is none.
+  [[nodiscard]] const ResourceType* FindPlural(const std::string& plural) const;
   /// As `status.apiEnablements` has them: a list by group and version, sorted.
   [[nodiscard]] Value Enablements() const;
 

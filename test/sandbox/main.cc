@@ -14,6 +14,7 @@
 #include "controller/kube/kubeconfig.h"
 #include "controller/kube/rest_transport.h"
 #include "test/sandbox/apply.h"
+#include "test/sandbox/list_command.h"
 #include "test/sandbox/sandbox.h"
 
 namespace caldera::sandbox {
@@ -47,6 +48,11 @@ struct ActFlags {
 struct ApplyFlags {
   std::string kubeconfig;
   ApplyOptions options;
+};
+
+struct GetFlags {
+  std::string kubeconfig;
+  std::string plural;
 };
 
 // Stops the executor at a signal, which a thread of its own waits for. To be made before any other
@@ -227,6 +233,18 @@ void AddApply(CLI::App& app, ApplyFlags& flags) {
                "Create the namespaces that objects name");
 }
 
+void AddGet(CLI::App& app, GetFlags& flags) {
+  app.add_option("kind", flags.plural, "Such as jobs, queues, works, pods")->required();
+  app.add_option("--kubeconfig", flags.kubeconfig, "Of the server")
+      ->envname("KUBECONFIG")
+      ->required();
+}
+
+Status RunGet(const GetFlags& flags) {
+  CALDERA_TRY(const RestConfig config, LoadKubeconfig(flags.kubeconfig, ""));
+  return PrintList(config, flags.plural);
+}
+
 Status RunApply(const ApplyFlags& flags) {
   CALDERA_TRY(const RestConfig config, LoadKubeconfig(flags.kubeconfig, ""));
   return Apply(config, flags.options);
@@ -248,9 +266,13 @@ int main(int argc, char** argv) {
   AddAct(*act_app, act);
   CLI::App* const apply_app = app.add_subcommand("apply", "Create or change what manifests say");
   AddApply(*apply_app, apply);
+  GetFlags get;
+  CLI::App* const get_app = app.add_subcommand("get", "List the objects of a kind");
+  AddGet(*get_app, get);
   CLI11_PARSE(app, argc, argv);
   const caldera::Status status = act_app->parsed()     ? Act(act)
                                  : apply_app->parsed() ? RunApply(apply)
+                                 : get_app->parsed()   ? RunGet(get)
                                                        : Serve(serve);
   if (!status) {
     std::cerr << "caldera-sandbox: " << status.error().message << "\n";

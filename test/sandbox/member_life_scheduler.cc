@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -73,6 +74,31 @@ std::vector<int64_t> SizeOf(const ResourceList& request) {
     return found == request.end() ? int64_t{0} : found->second;
   };
   return {devices, amount("cpu"), amount("memory")};
+}
+
+ResourceList DevicesIn(const ResourceList& list) {
+  ResourceList devices;
+  std::copy_if(list.begin(), list.end(), std::inserter(devices, devices.end()),
+               [](const auto& entry) { return IsDevice(entry.first) && entry.second > 0; });
+  return devices;
+}
+
+int64_t Sum(const ResourceList& list) {
+  int64_t sum = 0;
+  for (const auto& [name, amount] : list) {
+    sum = SaturatingAdd(sum, amount);
+  }
+  return sum;
+}
+
+// The smaller the better: pods with devices fill nodes up, so that whole ones stay free; the others
+// keep off nodes with devices and spread, as Volcano's nodeorder has it.
+std::pair<int64_t, int64_t> Rank(const NodeRoom& room, bool device) {
+  if (device) {
+    return {Sum(DevicesIn(room.free)), 0};
+  }
+  const auto cpu = room.free.find("cpu");
+  return {Sum(DevicesIn(room.node.allocatable)), cpu == room.free.end() ? 0 : -cpu->second};
 }
 
 }  // namespace
@@ -221,19 +247,25 @@ bool MemberScheduler::PlacePod(const GangTask& task, const WaitingPod& pod, cons
   if (!FitsQueue(request, *attempt.queue)) {
     return false;
   }
+  const bool device = !DevicesIn(request).empty();
+  std::optional<size_t> best;
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    NodeRoom& room = nodes_[i];
+    const NodeRoom& room = nodes_[i];
     const bool inside = domain == nullptr || domain->nodes.contains(room.node.name);
-    if (inside && Fits(request, room.free) && NodeTakes(room.node, task.task->nodes)) {
-      Subtract(room.free, request);
-      AddTo(attempt.queue->allocated, request);
-      attempt.bindings.push_back({pod.key, room.node.name});
-      attempt.steps.push_back({i, &task});
-      ++attempt.placed[&task];
-      return true;
+    if (inside && Fits(request, room.free) && NodeTakes(room.node, task.task->nodes) &&
+        (!best || Rank(room, device) < Rank(nodes_[*best], device))) {
+      best = i;
     }
   }
-  return false;
+  if (!best) {
+    return false;
+  }
+  Subtract(nodes_[*best].free, request);
+  AddTo(attempt.queue->allocated, request);
+  attempt.bindings.push_back({pod.key, nodes_[*best].node.name});
+  attempt.steps.push_back({*best, &task});
+  ++attempt.placed[&task];
+  return true;
 }
 
 void MemberScheduler::TakeBack(Attempt& attempt, size_t keep) {

@@ -1,6 +1,7 @@
 // Where the pods of a member go: gangs in their order, each whole or not at all down to its floor,
-// first fit over the nodes by name, inside one HyperNode where the Job says so. It stands in for
-// Volcano's scheduler where that is not there; it preempts and reclaims nothing. Pure.
+// pod by pod onto the best node of the moment, inside one HyperNode where the Job says so. It
+// stands in for Volcano's scheduler where that is not there; it preempts and reclaims nothing.
+// Pure.
 #pragma once
 
 #include <map>

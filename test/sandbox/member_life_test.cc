@@ -99,8 +99,8 @@ TEST_CASE_FIXTURE(MemberFixture, "a Job runs as a gang and completes; then its c
   CHECK(NumberAt(job, {"status", "minAvailable"}) == 3);
   CHECK(NumberAt(job, {"status", "taskStatusCount", "w", "phase", "Running"}) == 3);
   CHECK(NodeOf("train-w-0") == "n1");
-  CHECK(NodeOf("train-w-1") == "n1");
-  CHECK(NodeOf("train-w-2") == "n2");
+  CHECK(NodeOf("train-w-1") == "n2");
+  CHECK(NodeOf("train-w-2") == "n1");
   const Value groups = Get(m1, "/apis/scheduling.volcano.sh/v1beta1/namespaces/team-a/podgroups");
   REQUIRE(ListAt(groups, {"items"}).size() == 1);
   const Value group = ListAt(groups, {"items"})[0];
@@ -135,6 +135,23 @@ TEST_CASE_FIXTURE(MemberFixture, "a gang that does not fit takes nothing until r
   CHECK(Phase("third") == "Running");
   Advance(Millis(6'000));
   CHECK(Phase("second") == "Running");
+}
+
+// Eight devices are all of a small member: 1.2 of few must not round to none.
+TEST_CASE_FIXTURE(MemberFixture, "a gang may take every device there is") {
+  Create(m1, "/api/v1/nodes",
+         R"({"metadata":{"name":"g"},"status":{"allocatable":{"cpu":"64","pods":"110",
+            "nvidia.com/gpu":"8"},"conditions":[{"type":"Ready","status":"True"}]}})");
+  Submit(R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"train"},
+            "spec":{"tasks":[{"name":"w","replicas":4,"template":{"spec":{"restartPolicy":"Never",
+            "containers":[{"name":"c","image":"x","resources":{"requests":{"nvidia.com/gpu":"2"},
+            "limits":{"nvidia.com/gpu":"2"}}}]}}}]}})");
+  CHECK(Phase("train") == "Running");
+  CHECK(NodeOf("train-w-3") == "g");
+  // What needs no device keeps off the node that has them.
+  Submit(JobBody("plain", {{}}));
+  CHECK(NodeOf("plain-w-0") == "n1");
+  CHECK(NodeOf("plain-w-1") == "n2");
 }
 
 TEST_CASE_FIXTURE(MemberFixture, "deleting a Job removes its pods") {

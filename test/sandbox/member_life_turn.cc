@@ -236,7 +236,7 @@ bool MemberTurn::Admit(const Entry& entry) {
             limit->second) {
       return false;
     }
-    const int64_t overcommitted = AmountOf(total_, name) / 10 * kOvercommitTenths;
+    const int64_t overcommitted = SaturatingMul(AmountOf(total_, name), kOvercommitTenths) / 10;
     if (name != "pods" &&
         amount + AmountOf(used_, name) + AmountOf(inqueue_, name) > overcommitted) {
       return false;
