@@ -86,7 +86,7 @@ class Controller::Impl {
         dispatcher_(client_, cycle_.state(), observer_, events_, DispatcherOptionsHere()),
         informers_(client_, observer_,
                    {[this] { ScheduleCycle(config_.timing.batch); },
-                    [this] { Log(LogLevel::kInfo, "everything is listed"); },
+                    [] { Log(LogLevel::kInfo, "everything is listed"); },
                     [](const std::string& source, const Error& error) {
                       Log(LogLevel::kWarn, "watch", {{"source", source}, {"error", error.message}});
                     }}),

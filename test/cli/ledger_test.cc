@@ -125,7 +125,7 @@ TEST_CASE("c01: of a job that is refused there is nothing in the ledger") {
     CHECK(Has(said.out, "ring-sum"));
     CHECK_FALSE(Has(said.out, "ring-sum-bad"));
   }
-  CHECK(Ask(ledger, {"job", "team-a/ring-sum-bad"}).exit_code == 1);
+  CHECK(Ask(ledger, {"job", "team-a/ring-sum-bad"}).exit_code == 2);
 }
 
 TEST_CASE("what is no ledger is told so") {
