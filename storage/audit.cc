@@ -1,7 +1,10 @@
 #include "storage/audit.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "federation/codec.h"
 #include "storage/balances.h"
@@ -15,7 +18,14 @@ using Findings = std::vector<std::string>;
 
 std::string Cycle(int64_t cycle) { return "cycle " + std::to_string(cycle); }
 
-Status CheckFile(Database& database, Findings& findings) {
+/// SQLite's finding on one line.
+std::string OnOneLine(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+Status CheckFile(Database& database, AuditReport& report) {
+  Findings& findings = report.findings;
   CALDERA_TRY(Statement integrity, database.Prepare("PRAGMA integrity_check(20)"));
   while (true) {
     CALDERA_TRY(const bool row, integrity.Step());
@@ -23,7 +33,7 @@ Status CheckFile(Database& database, Findings& findings) {
       break;
     }
     if (integrity.TextView(0) != "ok") {
-      findings.push_back("file: " + integrity.Text(0));
+      findings.push_back("file: " + OnOneLine(integrity.Text(0)));
     }
   }
   CALDERA_TRY(Statement keys, database.Prepare("PRAGMA foreign_key_check"));
@@ -183,11 +193,24 @@ Result<AuditReport> Audit(const LedgerReader& reader) {
   Database& database = reader.database();
   CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(database));
   AuditReport report;
-  CALDERA_CHECK(CheckFile(database, report.findings));
-  CALDERA_CHECK(CheckJournal(database, report));
-  CALDERA_CHECK(CheckCheckpoints(database, report));
-  CALDERA_CHECK(CheckBalances(database, report));
-  CALDERA_CHECK(CheckShards(database, report));
+  using Check = Status (*)(Database&, AuditReport&);
+  constexpr std::array<std::pair<const char*, Check>, 5> kChecks = {
+      {{"file", CheckFile},
+       {"journal", CheckJournal},
+       {"checkpoints", CheckCheckpoints},
+       {"balances", CheckBalances},
+       {"shards", CheckShards}}};
+  for (const auto& [name, check] : kChecks) {
+    const Status checked = check(database, report);
+    if (checked.has_value()) {
+      continue;
+    }
+    // A damaged file is an answer of this check; what else is wrong can still be found.
+    if (checked.error().code != ErrorCode::kCorrupt) {
+      return tl::unexpected<Error>(checked.error());
+    }
+    report.findings.push_back(std::string(name) + ": cannot be read: " + checked.error().message);
+  }
   return report;
 }
 

@@ -37,6 +37,32 @@ struct Cleanup {
   std::string path;
 };
 
+/// What must not be replaced even when it is asked for: devices and the like, and the files that
+/// SQLite and the writer's lock keep beside the ledger.
+Status CheckPlace(const std::string& ledger, const std::string& target) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (fs::exists(target, failed) && !fs::is_regular_file(target, failed)) {
+    return Fail(ErrorCode::kInvalid, target + ": this is no regular file; name another one");
+  }
+  for (const char* const suffix : {"-wal", "-shm", "-journal", ".lock"}) {
+    if (fs::weakly_canonical(target, failed) ==
+        fs::weakly_canonical(ledger, failed).string() + suffix) {
+      return Fail(ErrorCode::kInvalid,
+                  target + ": this file is a part of the ledger; name another");
+    }
+  }
+  // SQLite would read such a log into the copy, as changes that it does not have yet.
+  const std::string log = target + "-wal";
+  if (fs::exists(log, failed) && fs::file_size(log, failed) != 0) {
+    return Fail(ErrorCode::kConflict,
+                log +
+                    ": holds changes of another ledger that was at this place; move it away, or "
+                    "name another file for the backup");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status Backup(const LedgerReader& reader, const std::string& target, bool overwrite) {
@@ -48,6 +74,7 @@ Status Backup(const LedgerReader& reader, const std::string& target, bool overwr
   if (fs::equivalent(reader.database().path(), target, failed)) {
     return Fail(ErrorCode::kInvalid, target + ": this is the ledger itself; name another file");
   }
+  CALDERA_CHECK(CheckPlace(reader.database().path(), target));
   if (!overwrite && fs::exists(fs::symlink_status(target, failed))) {
     return Fail(ErrorCode::kConflict,
                 target + ": the file exists; name another one, or force it to be replaced");

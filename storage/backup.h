@@ -10,7 +10,7 @@ namespace caldera {
 
 /// Writes the copy beside `target` under a temporary name, syncs it to the disk and renames it. An
 /// existing `target` is kept unless `overwrite`. Errors: kConflict (it exists), kInvalid (the
-/// ledger itself, no such directory), kUnavailable (disk full).
+/// ledger itself or a file of it, no regular file, no such directory), kUnavailable (disk full).
 Status Backup(const LedgerReader& reader, const std::string& target, bool overwrite);
 
 }  // namespace caldera

@@ -36,6 +36,9 @@ ErrorCode CodeOf(int rc) {
 
 /// What a person can do about it, where SQLite's own words do not say.
 std::string Advice(int rc) {
+  if (rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_WRITE) {
+    return "; is there room left on the disk? Nothing of this was written";
+  }
   switch (rc & 0xff) {
     case SQLITE_FULL:
       return "; the disk is full, nothing of this was written";

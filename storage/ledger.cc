@@ -221,6 +221,10 @@ Result<Ledger> Ledger::Open(const std::string& path, const LedgerOptions& option
                                          (path.empty() ? "no file name" : "a directory") +
                                          "; a ledger is one file");
   }
+  std::error_code failed;
+  if (std::filesystem::exists(path, failed) && !std::filesystem::is_regular_file(path, failed)) {
+    return Fail(ErrorCode::kInvalid, path + ": this is no regular file; a ledger is one");
+  }
   CALDERA_TRY(WriterLock lock, WriterLock::Take(path));
   CALDERA_TRY(Database database,
               Database::Open(path, Database::Mode::kCreate, options.busy_timeout));

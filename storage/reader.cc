@@ -38,6 +38,9 @@ Result<LedgerReader> LedgerReader::Open(const std::string& path, const ReadLimit
   if (!std::filesystem::exists(path, failed)) {
     return Fail(ErrorCode::kNotFound, path + ": there is no such ledger");
   }
+  if (!std::filesystem::is_regular_file(path, failed)) {
+    return Fail(ErrorCode::kInvalid, path + ": this is no regular file; a ledger is one");
+  }
   auto database = Database::Open(path, Database::Mode::kReadOnly, Millis(5'000));
   if (!database.has_value()) {
     CALDERA_CHECK(ExplainAccess(path, database.error()));

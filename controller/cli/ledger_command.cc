@@ -255,7 +255,9 @@ class LedgerCommand {
     history.add_option("--job", to.history.job, "Only of this job");
     history.add_option("--queue", to.history.queue, "Only of this queue");
     history.add_option("--limit", to.history.limit, "The newest so many, 0 for all (default: 100)")
-        ->check(CLI::NonNegativeNumber);
+        ->check([](const std::string& text) {
+          return std::string(text.starts_with('-') ? "must be 0 or more, not " + text : "");
+        });
     history.add_flag("--cycles", to.cycles, "Cycles with their digests instead of decisions");
   }
 

@@ -22,6 +22,10 @@ void AddOutput(CLI::App& command, std::string& output, const std::string& choice
       ->check(CLI::IsMember(CLI::detail::split(choices, '|')));
 }
 
+std::string CheckNotEmpty(const std::string& text) {
+  return text.empty() ? "must not be empty" : "";
+}
+
 Format FormatOf(const std::string& output) {
   if (output == "json") {
     return Format::kJson;

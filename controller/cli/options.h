@@ -18,6 +18,9 @@ void AddInputs(CLI::App& command, std::vector<std::string>& inputs);
 /// `-o, --output`, one of `choices` (`table|json|yaml`), `table` where it is not given.
 void AddOutput(CLI::App& command, std::string& output, const std::string& choices);
 
+/// Refuses an empty text: an unset variable of a shell must not mean that the option is absent.
+std::string CheckNotEmpty(const std::string& text);
+
 Format FormatOf(const std::string& output);
 
 }  // namespace caldera

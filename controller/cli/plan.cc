@@ -2,10 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -81,7 +83,11 @@ Result<Time> PlanTime(const std::string& at) {
   if (at.empty()) {
     return std::chrono::floor<Millis>(std::chrono::system_clock::now());
   }
-  return ParseTime(at).map_error([](const Error& error) { return error.Within("--at"); });
+  auto time = ParseTime(at).map_error([](const Error& error) { return error.Within("--at"); });
+  if (time.has_value() && *time < Time{}) {
+    return Fail(ErrorCode::kInvalid, "--at: " + at + " is before 1970");
+  }
+  return time;
 }
 
 // The jobs that --explain names: `all`, `namespace/name`, or a name that only one of them has.
@@ -121,6 +127,7 @@ class PlanRun {
   Status Run() {
     CALDERA_TRY(result_.now, PlanTime(options_.at));
     CALDERA_CHECK(Read());
+    CALDERA_CHECK(PrepareFolders());
     CALDERA_CHECK(Decide());
     CALDERA_CHECK(Explain());
     CALDERA_CHECK(Render());
@@ -150,6 +157,21 @@ class PlanRun {
     return {};
   }
 
+  // Before the plan is recorded: its placements are rendered by this run only.
+  Status PrepareFolders() {
+    for (const std::string& directory : {options_.render, options_.render_works}) {
+      if (!directory.empty()) {
+        CALDERA_CHECK(PrepareFolder(directory));
+      }
+    }
+    std::error_code missing;
+    if (std::filesystem::equivalent(options_.render, options_.render_works, missing)) {
+      return Fail(ErrorCode::kInvalid, "--render and --render-works name the same folder, " +
+                                           options_.render + ": the files have the same names");
+    }
+    return {};
+  }
+
   static std::vector<Issue> Sorted(std::vector<Issue> issues) {
     std::ranges::stable_sort(issues, {}, [](const Issue& issue) {
       return std::tuple(issue.file, issue.mark.line, issue.mark.column);
@@ -167,9 +189,16 @@ class PlanRun {
     }
     cycle.Observe(Relist(cycle.state(), result_.now, manifests_.changes));
     manifests_.changes = {};
+    if (!options_.at.empty() && cycle.state().now() != result_.now) {
+      std::cerr << "--at " << options_.at
+                << " is before the last cycle of the ledger: planned as of "
+                << FormatTime(cycle.state().now()) << "\n";
+    }
     result_.now = cycle.state().now();
     if (!options_.explain.empty()) {
       before_ = cycle.state();
+      // A wrong name is found before anything is recorded.
+      CALDERA_CHECK(ExplainedJobs(options_.explain, before_, {}));
     }
     watch_.Lap("state");
     CALDERA_TRY(CycleOutcome outcome, cycle.Decide());
@@ -214,7 +243,12 @@ class PlanRun {
       const std::string& directory = works ? options_.render_works : options_.render;
       if (!directory.empty()) {
         CALDERA_TRY(const size_t written,
-                    RenderFiles(result_.plan, manifests_.jobs, {directory, works, first_intent_}));
+                    RenderFiles(result_.plan, manifests_.jobs, {directory, works, first_intent_})
+                        .map_error([this](Error error) {
+                          error.message +=
+                              options_.ledger.empty() ? "" : "; the ledger has the plan already";
+                          return error;
+                        }));
         std::cerr << "wrote " << written << (works ? " Works to " : " Jobs to ") << directory
                   << "\n";
       }
@@ -253,7 +287,8 @@ void AddPlanCommand(CLI::App& app, int& exit_code) {
   AddInputs(*command, options->inputs);
   AddOutput(*command, options->output, "table|wide|json|yaml");
   command->add_option("--at", options->at, "Plan as of this time (RFC 3339); default: now")
-      ->type_name("TIME");
+      ->type_name("TIME")
+      ->check(CheckNotEmpty);
   command
       ->add_option("--explain", options->explain,
                    "A waiting job (NAMESPACE/NAME), or all: also the smallest change that would "
@@ -262,15 +297,18 @@ void AddPlanCommand(CLI::App& app, int& exit_code) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--ledger", options->ledger, "Record the plan in this ledger")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(CheckNotEmpty);
   command
       ->add_option("--render", options->render,
                    "Write each shard's Job to NAMESPACE.NAME.CLUSTER.yaml in this folder")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(CheckNotEmpty);
   command
       ->add_option("--render-works", options->render_works,
                    "Write the Works around them to this folder")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(CheckNotEmpty);
   command->add_flag("--timings", options->timings, "Print to stderr where the time went");
   command->callback([options, &exit_code] {
     if (const Status status = PlanRun(*options).Run(); !status.has_value()) {

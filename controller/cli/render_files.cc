@@ -1,5 +1,7 @@
 #include "controller/cli/render_files.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -27,15 +29,24 @@ Status WriteFile(const std::filesystem::path& path, const std::string& text) {
 
 }  // namespace
 
-Result<size_t> RenderFiles(const Plan& plan, const std::map<JobKey, KeptJob>& jobs,
-                           const RenderTarget& target) {
-  const std::filesystem::path directory(target.directory);
+Status PrepareFolder(const std::string& directory) {
   std::error_code failure;
   std::filesystem::create_directories(directory, failure);
   if (failure) {
     return Fail(ErrorCode::kUnavailable,
-                target.directory + ": cannot be made a folder: " + failure.message());
+                directory + ": cannot be made a folder: " + failure.message());
   }
+  if (access(directory.c_str(), W_OK | X_OK) != 0) {
+    return Fail(ErrorCode::kUnavailable,
+                directory + ": no files can be made in this folder: " +
+                    std::error_code(errno, std::generic_category()).message());
+  }
+  return {};
+}
+
+Result<size_t> RenderFiles(const Plan& plan, const std::map<JobKey, KeptJob>& jobs,
+                           const RenderTarget& target) {
+  const std::filesystem::path directory(target.directory);
   size_t written = 0;
   int64_t intent = target.first_intent;
   for (const Action& action : plan.actions) {

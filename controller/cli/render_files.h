@@ -12,10 +12,14 @@
 namespace caldera {
 
 struct RenderTarget {
-  std::string directory;  ///< Made where it is missing; files of the same name are overwritten.
+  std::string directory;  ///< That PrepareFolder made; files of the same name are overwritten.
   bool works = false;     ///< The Work around each shard's Job, instead of the Job.
   int64_t first_intent = 1;
 };
+
+/// Makes the folder where it is missing and asks whether files may be made in it, for before a plan
+/// is recorded that could not be rendered then. Error: kUnavailable with the system's reason.
+Status PrepareFolder(const std::string& directory);
 
 /// One file a shard of each placement, `NAMESPACE.NAME.CLUSTER.yaml`. `jobs` holds every job that
 /// the plan places. Returns how many were written. Error: kUnavailable with the file and the

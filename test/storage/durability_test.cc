@@ -241,6 +241,23 @@ TEST_CASE("a ledger of a newer version is refused and left as it is") {
   CHECK(Must(database.QueryInteger("PRAGMA user_version")) == 999);
 }
 
+TEST_CASE("a ledger whose schema version is lost is damaged, not empty") {
+  for (const char* const version : {"0", "-1"}) {
+    Scene scene;
+    scene.ledger.reset();
+    {
+      Database database = Must(Database::Open(scene.path, Database::Mode::kReadWrite, Millis(0)));
+      Must(database.Execute(std::string("PRAGMA user_version = ") + version));
+    }
+    const auto ledger = Ledger::Open(scene.path);
+    REQUIRE(!ledger.has_value());
+    CHECK(ledger.error().code == ErrorCode::kCorrupt);
+    const auto reader = LedgerReader::Open(scene.path);
+    REQUIRE(!reader.has_value());
+    CHECK(reader.error().message.find("damaged") != std::string::npos);
+  }
+}
+
 TEST_CASE("a damaged ledger is not written to") {
   Scene scene;
   Fill(scene);
