@@ -216,7 +216,7 @@ Result<int64_t> IdentifyLedger(Database& database, int64_t newest) {
                                          ", this program knows versions up to " +
                                          std::to_string(newest) + ": use a newer caldera");
   }
-  if (!empty && version < 1) {
+  if (version < 0 || (version == 0 && *tables != 0)) {
     return Fail(ErrorCode::kCorrupt, database.path() + ": the ledger has schema version " +
                                          std::to_string(version) +
                                          ", which no ledger has: the file is damaged; restore a "
