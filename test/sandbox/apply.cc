@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -100,11 +101,13 @@ Result<std::vector<Value>> ReadObjects(const ApplyOptions& options) {
   namespaces.erase("");
   if (options.create_namespaces) {
     std::vector<Value> first;
+    first.reserve(namespaces.size() + objects.size());
     for (const std::string& ns : namespaces) {
       first.push_back(MakeMap(
           {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", MakeMap({{"name", ns}})}}));
     }
-    objects.insert(objects.begin(), first.begin(), first.end());
+    std::move(objects.begin(), objects.end(), std::back_inserter(first));
+    objects = std::move(first);
   }
   return objects;
 }

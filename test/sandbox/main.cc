@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -55,22 +57,29 @@ struct GetFlags {
   std::string plural;
 };
 
-// Stops the executor at a signal, which a thread of its own waits for. To be made before any other
-// thread, so that all of them leave the signals to it.
+sigset_t StopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+// Before any other thread is made, so that all of them leave the signals to SignalWaiter.
+void BlockStopSignals() {
+  const sigset_t signals = StopSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+// Stops the executor at a signal, which a thread of its own waits for.
 class SignalWaiter {
  public:
-  explicit SignalWaiter(Executor& executor) {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    thread_ = std::jthread([&executor, signals] {
-      int signal = 0;
-      sigwait(&signals, &signal);
-      executor.Stop();
-    });
-  }
+  explicit SignalWaiter(Executor& executor)
+      : thread_([&executor, signals = StopSignals()] {
+          int signal = 0;
+          sigwait(&signals, &signal);
+          executor.Stop();
+        }) {}
   SignalWaiter(const SignalWaiter&) = delete;
   SignalWaiter& operator=(const SignalWaiter&) = delete;
   // The thread may still wait, where serving has failed.
@@ -250,15 +259,11 @@ Status RunApply(const ApplyFlags& flags) {
   return Apply(config, flags.options);
 }
 
-}  // namespace
-}  // namespace caldera::sandbox
-
-int main(int argc, char** argv) {
-  using namespace caldera::sandbox;  // NOLINT(google-build-using-namespace)
-  caldera::PrepareRestLibrary();
+int Run(int argc, char** argv) {
   ServeFlags serve;
   ActFlags act;
   ApplyFlags apply;
+  GetFlags get;
   CLI::App app("A Karmada API and member APIs on loopback, with what acts in them");
   AddServe(app, serve);
   CLI::App* const act_app =
@@ -266,17 +271,34 @@ int main(int argc, char** argv) {
   AddAct(*act_app, act);
   CLI::App* const apply_app = app.add_subcommand("apply", "Create or change what manifests say");
   AddApply(*apply_app, apply);
-  GetFlags get;
   CLI::App* const get_app = app.add_subcommand("get", "List the objects of a kind");
   AddGet(*get_app, get);
   CLI11_PARSE(app, argc, argv);
-  const caldera::Status status = act_app->parsed()     ? Act(act)
-                                 : apply_app->parsed() ? RunApply(apply)
-                                 : get_app->parsed()   ? RunGet(get)
-                                                       : Serve(serve);
+  if (!apply_app->parsed() && !get_app->parsed()) {
+    BlockStopSignals();
+  }
+  PrepareRestLibrary();
+  const Status status = act_app->parsed()     ? Act(act)
+                        : apply_app->parsed() ? RunApply(apply)
+                        : get_app->parsed()   ? RunGet(get)
+                                              : Serve(serve);
   if (!status) {
     std::cerr << "caldera-sandbox: " << status.error().message << "\n";
     return 1;
   }
   return 0;
+}
+
+}  // namespace
+}  // namespace caldera::sandbox
+
+int main(int argc, char** argv) {
+  try {
+    return caldera::sandbox::Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "caldera-sandbox: %s\n", error.what());
+  } catch (...) {
+    std::fputs("caldera-sandbox: unknown exception\n", stderr);
+  }
+  return 1;
 }

@@ -114,6 +114,32 @@ TEST_CASE_FIXTURE(WorksFixture, "an edit of the Work follows in the member") {
   CHECK(NumberAt(ListAt(Get(m1, kTrain), {"spec", "tasks"})[0], {"replicas"}) == 5);
 }
 
+TEST_CASE_FIXTURE(WorksFixture, "a manifest without the member's defaults runs; changes fail") {
+  m1.SetAdmission([](const ResourceType& type, const Value* before, Value& object) -> Status {
+    if (type.kind != "Job") {
+      return {};
+    }
+    if (before == nullptr) {
+      object.Find("spec")->Set("queue", "default");
+    } else if (!(*before->Find("spec") == *object.Find("spec"))) {
+      return Fail(ErrorCode::kInvalid, "job updates may not change fields");
+    }
+    return {};
+  });
+  Create(karmada, kWorksOfM1, WorkBody("w", JobManifest()));
+  Merge(m1, kTrain + "/status", R"({"status":{"state":{"phase":"Running"}}})");
+  Advance(Millis(30'000));
+  CHECK(ConditionOf(Get(karmada, kWork), "Applied", "status") == "True");
+  CHECK(TextAt(Get(m1, kTrain), {"status", "state", "phase"}) == "Running");
+
+  Merge(karmada, kWork, R"({"spec":{"workload":{"manifests":[)" + JobManifest("5") + "]}}}");
+  const Value work = Get(karmada, kWork);
+  CHECK(ConditionOf(work, "Applied", "status") == "False");
+  CHECK(ConditionOf(work, "Applied", "message").find("job updates may not change fields") !=
+        std::string::npos);
+  CHECK(NumberAt(ListAt(Get(m1, kTrain), {"spec", "tasks"})[0], {"replicas"}) == 2);
+}
+
 TEST_CASE_FIXTURE(WorksFixture, "suspendDispatching applies nothing but deletes and reports") {
   Create(karmada, kWorksOfM1, WorkBody("w", JobManifest(), R"("suspendDispatching":true,)"));
   CHECK(Get(m1, kTrain).IsNull());

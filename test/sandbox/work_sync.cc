@@ -75,7 +75,11 @@ class WorkSync::Impl : public std::enable_shared_from_this<WorkSync::Impl> {
       state.status.Set("manifestStatuses", Value::List{ManifestStatus(*work, *after)});
       WriteStatus(*key);
     }
-    Look(*key);
+    // As Karmada: not for what was just created, nor where only the status changed.
+    if (after == nullptr ||
+        (before != nullptr && !(PrunedManifest(*before) == PrunedManifest(*after)))) {
+      Look(*key);
+    }
   }
 
  private:
