@@ -1,6 +1,7 @@
 // bench_generate DIR JOBS QUEUES CLUSTERS: writes a federation's manifests, the same bytes for the
 // same arguments: a queue tree of three levels, tenants with quotas, clusters of three sizes, jobs
 // in five shapes (MPI, PyTorch, TensorFlow, plain, array), about half of which fit.
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -34,10 +35,10 @@ class Sequence {
 };
 
 std::string Stamp(int second_of_day) {
-  char text[32];
-  std::snprintf(text, sizeof text, "2026-12-01T%02d:%02d:%02dZ", second_of_day / 3600,
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "2026-12-01T%02d:%02d:%02dZ", second_of_day / 3600,
                 second_of_day / 60 % 60, second_of_day % 60);
-  return text;
+  return text.data();
 }
 
 // root -> every tenth queue -> nine leaves each.
@@ -84,7 +85,7 @@ void WriteClusters(std::ostream& out, int clusters) {
         << "\", reason: r, lastTransitionTime: \"2026-11-01T00:00:00Z\"}]\n  resourceSummary:\n"
            "    allocatable: {cpu: \""
         << cpu << "\", memory: " << cpu * 4 << "Gi, pods: \"" << cpu
-        << (accelerators ? "\", nvidia.com/gpu: \"128\"}" : "\"}") << "\n    allocated: {cpu: \""
+        << (accelerators ? R"(", nvidia.com/gpu: "128"})" : R"("})") << "\n    allocated: {cpu: \""
         << cpu / 10 << "\", memory: " << cpu / 5 << "Gi, pods: \"" << cpu / 20 << "\"}\n";
   }
 }

@@ -40,12 +40,15 @@ class Case {
             "resourceSummary: {allocatable: {" +
             allocatable + "}}}}");
   }
-  /// `extra` goes into the spec, `annotations` into the metadata.
+  struct Extra {
+    std::string spec;
+    std::string annotations;
+  };
   void AddJob(const std::string& name, const std::string& queue, int pods, const std::string& each,
-              const std::string& extra = "", const std::string& annotations = "") {
+              const Extra& extra = {}) {
     AddText("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: " + name +
-            ", namespace: n, annotations: {" + annotations + "}}, spec: {queue: " + queue + ", " +
-            extra + " tasks: [{name: t, replicas: " + std::to_string(pods) +
+            ", namespace: n, annotations: {" + extra.annotations + "}}, spec: {queue: " + queue +
+            ", " + extra.spec + " tasks: [{name: t, replicas: " + std::to_string(pods) +
             ", template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, "
             "resources: {requests: {" +
             each + "}}}]}}}]}}");
@@ -292,11 +295,11 @@ TEST_CASE("c15: jobs bound to one cluster do not count against a job for another
               "}, value: " + value + "}");
   }
   for (int i = 0; i < 1000; ++i) {
-    c.AddJob("low-" + std::to_string(i), "q-low", 1, "cpu: 1", "priorityClassName: p10,",
-             "federation.caldera.sh/clusters: m1");
+    c.AddJob("low-" + std::to_string(i), "q-low", 1, "cpu: 1",
+             {"priorityClassName: p10,", "federation.caldera.sh/clusters: m1"});
   }
-  c.AddJob("urgent", "q-high", 10, "cpu: 1", "priorityClassName: p100,",
-           "federation.caldera.sh/clusters: m2");
+  c.AddJob("urgent", "q-high", 10, "cpu: 1",
+           {"priorityClassName: p100,", "federation.caldera.sh/clusters: m2"});
   const std::vector<std::string> placed = Placed(c.Go());
   CHECK(placed.size() == 101);
   CHECK(std::count(placed.begin(), placed.end(), "urgent@m2") == 1);

@@ -136,7 +136,7 @@ TEST_CASE("huge names and texts are refused briefly") {
     std::string field;
   };
   const std::string queue = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n";
-  const Row rows[] = {
+  const std::vector<Row> rows = {
       {queue + "metadata:\n  name: " + huge + "\n", "metadata.name"},
       {queue + "metadata:\n  name: \"" + huge + "\"\n", "metadata.name"},
       {queue + "metadata:\n  name: gold\nspec:\n  weight: " + huge + "\n", "spec.weight"},

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "test/controller/reading.h"
 
@@ -35,7 +36,7 @@ TEST_CASE("plain scalars follow the core schema and quoted ones stay strings") {
     const char* text;
     Value value;
   };
-  const Row rows[] = {
+  const std::vector<Row> rows = {
       {"~", Value()},
       {"null", Value()},
       {"", Value()},
@@ -238,7 +239,7 @@ TEST_CASE("duplicate keys are refused with both lines") {
 TEST_CASE("keys become strings as kubectl has them and others are refused") {
   const Read read = Yaml("1: a\ntrue: b\n0x10: c\n-3: d\n\"q\": e\n? f\n: g\n");
   REQUIRE(read.documents.size() == 1);
-  const char* keys[] = {"1", "true", "16", "-3", "q", "f"};
+  const std::vector<const char*> keys = {"1", "true", "16", "-3", "q", "f"};
   for (const char* key : keys) {
     CAPTURE(key);
     CHECK(read.root().Find(key) != nullptr);

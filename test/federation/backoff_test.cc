@@ -72,16 +72,17 @@ TEST_CASE("explain names the reason of the backoff with its message and figures"
       {"StuckInMember", Verdict::kStuckInMember}, {"TooLarge", Verdict::kTooLarge},
       {"SomethingElse", Verdict::kBackoff},
   };
-  for (const auto& [reason, verdict] : reasons) {
+  for (const auto& row : reasons) {
+    const std::string& reason = row.first;
     CAPTURE(reason);
     Fed fed;
     fed.AddCluster("east", "cpu=8");
     fed.AddJob("n/a", "default", 2, "cpu=2",
-               [&, name = reason](Job& job) { BackOff(job, fed.state, "east", name); });
+               [&](Job& job) { BackOff(job, fed.state, "east", reason); });
     fed.Go();
     const std::vector<PendingJob> pending = ExplainPending(fed.state);
     REQUIRE(pending.size() == 1);
-    CHECK(pending[0].verdict == verdict);
+    CHECK(pending[0].verdict == row.second);
     CHECK(pending[0].message ==
           "cluster east could not take it: a foreign Job of that name is "
           "there; not tried again before " +
@@ -91,7 +92,7 @@ TEST_CASE("explain names the reason of the backoff with its message and figures"
     CHECK(pending[0].figures[0].requested == 2);
     CHECK(pending[0].figures[0].limit == 0);
     REQUIRE(pending[0].clusters.size() == 1);
-    CHECK(pending[0].clusters[0].verdict == verdict);
+    CHECK(pending[0].clusters[0].verdict == row.second);
   }
 }
 

@@ -157,10 +157,12 @@ TEST_CASE("codec: what is wrong is named with its place") {
 }
 
 TEST_CASE("codec: hostile depth and size end in an error") {
-  CheckComplaint(std::string(10'000'000, '['), "nested deeper than 32 levels");
+  std::string lists;
+  lists.resize(10'000'000, '[');
+  CheckComplaint(lists, "nested deeper than 32 levels");
   std::string pairs;
   for (int i = 0; i < 100'000; ++i) {
-    pairs += "{\"a\":";
+    pairs += R"({"a":)";
   }
   CheckComplaint(pairs, "nested deeper");
   CheckComplaint(R"({"change":")" + std::string(1'000'000, 'x') + "\"}", "...` is no kind");

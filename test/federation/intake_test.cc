@@ -11,7 +11,7 @@
 namespace caldera {
 namespace {
 
-std::string Queue(const std::string& metadata, const std::string& spec = "{}") {
+std::string QueueOf(const std::string& metadata, const std::string& spec = "{}") {
   return "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: " + metadata +
          "\nspec: " + spec + "\n";
 }
@@ -84,7 +84,7 @@ TEST_CASE("intake: names that are refused") {
            {"text", "metadata", "must be a map"},
        }) {
     CAPTURE(row.metadata);
-    const Intake intake = Take(Queue(row.metadata));
+    const Intake intake = Take(QueueOf(row.metadata));
     CHECK(intake.known);
     CHECK(!intake.change.has_value());
     CHECK_MESSAGE(FindIssue(intake.errors, row.field, row.part) != nullptr,
@@ -93,7 +93,7 @@ TEST_CASE("intake: names that are refused") {
 }
 
 TEST_CASE("intake: metadata as it comes from an API") {
-  const Intake intake = Take(Queue(
+  const Intake intake = Take(QueueOf(
       "{name: gold, uid: 6f7f3c1e-0000-4000-8000-000000000001, resourceVersion: '7', generation: 2,"
       " creationTimestamp: '2026-01-01T00:00:00Z', labels: {team: a}, annotations: {note: 'a b'},"
       " managedFields: [{manager: kubectl}]}"));
@@ -103,9 +103,9 @@ TEST_CASE("intake: metadata as it comes from an API") {
 }
 
 TEST_CASE("intake: what an object without an API lacks is made up the same each time") {
-  const Intake first = Take(Queue("{name: gold, creationTimestamp: null}"));
-  const Intake again = Take(Queue("{name: gold}"));
-  const Intake other = Take(Queue("{name: silver}"));
+  const Intake first = Take(QueueOf("{name: gold, creationTimestamp: null}"));
+  const Intake again = Take(QueueOf("{name: gold}"));
+  const Intake other = Take(QueueOf("{name: silver}"));
   CHECK(QueueOf(first).creation == TestNow());
   CHECK(QueueOf(first).uid == QueueOf(again).uid);
   CHECK(QueueOf(first).uid != QueueOf(other).uid);
@@ -113,7 +113,7 @@ TEST_CASE("intake: what an object without an API lacks is made up the same each 
 }
 
 TEST_CASE("intake: a namespace is given where it is missing and ignored where it has no place") {
-  const Intake queue = Take(Queue("{name: gold, namespace: team-a}"));
+  const Intake queue = Take(QueueOf("{name: gold, namespace: team-a}"));
   CHECK(queue.object == "Queue/gold");
   CHECK(FindIssue(queue.warnings, "metadata.namespace", "is ignored") != nullptr);
   CHECK(queue.change.has_value());
@@ -129,7 +129,7 @@ TEST_CASE("intake: a namespace is given where it is missing and ignored where it
 
 TEST_CASE("intake: hostile names are cut in messages") {
   const std::string name(size_t{1} << 20U, 'A');
-  const Intake intake = Take(Queue("{name: " + name + ", namespace: " + name + "}"));
+  const Intake intake = Take(QueueOf("{name: " + name + ", namespace: " + name + "}"));
   CHECK(intake.object.size() < 100);
   REQUIRE(!intake.errors.empty());
   for (const Issue& issue : intake.errors) {
@@ -162,7 +162,7 @@ TEST_CASE("intake: every complaint says where") {
 
 TEST_CASE("intake: the document is kept whole") {
   const Intake intake =
-      Take(Queue("{name: gold, x-note: kept}", "{weight: 3, unknown: [1, {a: b}]}"));
+      Take(QueueOf("{name: gold, x-note: kept}", "{weight: 3, unknown: [1, {a: b}]}"));
   CHECK(intake.defaulted.At({"metadata", "x-note"})->AsString() == "kept");
   CHECK(intake.defaulted.At({"spec", "unknown"})->AsList().size() == 2);
 }

@@ -15,8 +15,8 @@ namespace caldera {
 namespace {
 
 const sandbox::Certificates& Made() {
-  static const sandbox::Certificates made = sandbox::MakeCertificates("unit").value();
-  return made;
+  static const sandbox::Certificates kMade = sandbox::MakeCertificates("unit").value();
+  return kMade;
 }
 
 std::string Base64(const std::string& text) {

@@ -23,13 +23,13 @@ namespace caldera {
 
 /// Made once: a key pair costs more than most tests.
 inline const sandbox::Certificates& TestCertificates() {
-  static const sandbox::Certificates made = sandbox::MakeCertificates("unit").value();
-  return made;
+  static const sandbox::Certificates kMade = sandbox::MakeCertificates("unit").value();
+  return kMade;
 }
 /// Of another CA.
 inline const sandbox::Certificates& ForeignCertificates() {
-  static const sandbox::Certificates made = sandbox::MakeCertificates("foreign").value();
-  return made;
+  static const sandbox::Certificates kMade = sandbox::MakeCertificates("foreign").value();
+  return kMade;
 }
 
 /// What a stream reported.

@@ -21,6 +21,7 @@ class ReferencePlanner {
 
   ReferencePlanner(const ReferencePlanner&) = delete;
   ReferencePlanner& operator=(const ReferencePlanner&) = delete;
+  ~ReferencePlanner() = default;
 
   /// What MakePlan should decide, but for the reasons, which are left empty.
   Plan Decide();

@@ -237,21 +237,22 @@ void RefQueues::ShareResource(const std::string& resource,
                               const std::map<std::string, int64_t>& demand) {
   std::map<std::string, int64_t> guarantee;
   std::map<std::string, int64_t> want;
-  for (auto it = top_down_.rbegin(); it != top_down_.rend(); ++it) {
-    const RefQueue& facts = queues_.at(*it);
+  const std::vector<std::string> bottom_up(top_down_.rbegin(), top_down_.rend());
+  for (const std::string& name : bottom_up) {
+    const RefQueue& facts = queues_.at(name);
     int64_t guaranteed_below = 0;
-    int64_t wanted = demand.at(*it);
+    int64_t wanted = demand.at(name);
     for (const std::string& child : facts.children) {
       guaranteed_below = SaturatingAdd(guaranteed_below, guarantee[child]);
       wanted = SaturatingAdd(wanted, std::max(guarantee[child], want[child]));
     }
-    const int64_t capability = Capability(*it, resource);
-    const bool speaks = facts.attached && state_.queues.contains(*it);
-    const int64_t own = speaks ? At(state_.queues.at(*it).guarantee, resource) : 0;
+    const int64_t capability = Capability(name, resource);
+    const bool speaks = facts.attached && state_.queues.contains(name);
+    const int64_t own = speaks ? At(state_.queues.at(name).guarantee, resource) : 0;
     const int64_t deserved =
-        speaks ? LimitAt(state_.queues.at(*it).deserved, resource) : kUnlimited;
-    guarantee[*it] = std::min(std::max(own, guaranteed_below), capability);
-    want[*it] = std::min({wanted, capability, deserved});
+        speaks ? LimitAt(state_.queues.at(name).deserved, resource) : kUnlimited;
+    guarantee[name] = std::min(std::max(own, guaranteed_below), capability);
+    want[name] = std::min({wanted, capability, deserved});
   }
   const int64_t all = std::min(At(Total(), resource), Capability("root", resource));
   guarantee["root"] = std::min(guarantee["root"], all);

@@ -33,7 +33,7 @@ ResourceList AnyLimits(int scale) {
   const int base = OneIn(6) ? 0 : scale / 3;
   ResourceList list;
   if (!OneIn(3)) {
-    list["cpu"] = (base + Pick(scale)) * 500;
+    list["cpu"] = (base + Pick(scale)) * int64_t{500};
   }
   if (OneIn(4)) {
     list["memory"] = (base + Pick(scale)) * (int64_t{1} << 30U);
@@ -50,7 +50,7 @@ ResourceList AnyLimits(int scale) {
 ResourceList AnyRequest() {
   ResourceList list{{"pods", 1}};
   if (!OneIn(5)) {
-    list["cpu"] = (1 + Pick(4)) * 500;
+    list["cpu"] = (1 + Pick(4)) * int64_t{500};
   }
   if (OneIn(3)) {
     list["memory"] = (1 + Pick(4)) * (int64_t{1} << 30U);
@@ -63,7 +63,7 @@ ResourceList AnyRequest() {
 
 ResourceList AnyCapacity(int scale) {
   const int base = OneIn(6) ? 0 : scale / 2;
-  ResourceList list{{"cpu", (base + Pick(scale)) * 500},
+  ResourceList list{{"cpu", (base + Pick(scale)) * int64_t{500}},
                     {"memory", (base + Pick(scale)) * (int64_t{1} << 30U)}};
   if (OneIn(2)) {
     list["nvidia.com/gpu"] = base / 2 + Pick(scale / 2 + 1);

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -40,8 +41,10 @@ void Configure(asio::ssl::context& context, const Certificates& certificates,
   context.use_private_key(asio::buffer(certificates.server_key), asio::ssl::context::pem);
   context.add_certificate_authority(asio::buffer(certificates.ca));
   // A client that resumes a session is refused where the context has no id.
-  constexpr unsigned char kSessions[] = "caldera";
-  SSL_CTX_set_session_id_context(context.native_handle(), kSessions, sizeof kSessions);
+  constexpr std::string_view kSessions = "caldera";
+  SSL_CTX_set_session_id_context(context.native_handle(),
+                                 reinterpret_cast<const unsigned char*>(kSessions.data()),
+                                 kSessions.size());
   auto mode = asio::ssl::verify_peer;
   if (options.require_client_certificate && options.token.empty()) {
     mode |= asio::ssl::verify_fail_if_no_peer_cert;

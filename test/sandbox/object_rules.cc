@@ -122,12 +122,10 @@ void DefaultCoreKind(const Kind& kind, Value& object) {
     metadata.Find("labels")->Set("kubernetes.io/metadata.name", name);
     object.Set("spec", Value::Map{{"finalizers", Value::List{"kubernetes"}, {}}});
     object.Set("status", Value::Map{{"phase", "Active", {}}});
-  } else if (kind.type.kind == "Pod") {
+  } else if (kind.type.kind == "Pod" || kind.type.kind == "PersistentVolumeClaim") {
     object.Set("status", Value::Map{{"phase", "Pending", {}}});
   } else if (kind.type.kind == "Secret") {
     SetDefault(object, "type", "Opaque");
-  } else if (kind.type.kind == "PersistentVolumeClaim") {
-    object.Set("status", Value::Map{{"phase", "Pending", {}}});
   }
 }
 

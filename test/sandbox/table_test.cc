@@ -12,16 +12,16 @@ TEST_CASE("ages are printed as kubectl prints them") {
   CHECK(age(120) == "2m");
   CHECK(age(185) == "3m5s");
   CHECK(age(600) == "10m");
-  CHECK(age(179 * 60) == "179m");
-  CHECK(age(3 * 3600) == "3h");
-  CHECK(age(7 * 3600 + 720) == "7h12m");
-  CHECK(age(8 * 3600 + 720) == "8h");
-  CHECK(age(47 * 3600) == "47h");
-  CHECK(age(48 * 3600) == "2d");
-  CHECK(age(76 * 3600) == "3d4h");
-  CHECK(age(26 * 86400) == "26d");
-  CHECK(age(760 * 86400) == "2y30d");
-  CHECK(age(9 * 365 * 86400) == "9y");
+  CHECK(age(int64_t{179} * 60) == "179m");
+  CHECK(age(int64_t{3} * 3600) == "3h");
+  CHECK(age(int64_t{7} * 3600 + 720) == "7h12m");
+  CHECK(age(int64_t{8} * 3600 + 720) == "8h");
+  CHECK(age(int64_t{47} * 3600) == "47h");
+  CHECK(age(int64_t{48} * 3600) == "2d");
+  CHECK(age(int64_t{76} * 3600) == "3d4h");
+  CHECK(age(int64_t{26} * 86400) == "26d");
+  CHECK(age(int64_t{760} * 86400) == "2y30d");
+  CHECK(age(int64_t{9} * 365 * 86400) == "9y");
 }
 
 TEST_CASE("a printer column finds its value") {
