@@ -42,6 +42,16 @@ TEST_CASE("entitlement: Volcano's vectors P1 to P8 and one resource at a time") 
         Amounts{40000, 8000, 16000});
 }
 
+// {weight, 0, demand} in thousandths. Armada also computes "uncapped" shares, what a queue would
+// get if only its own demand grew, for its order; ours is by what is deserved now. Kueue's Q1 and
+// D1 are about lending limits and usage above a nominal quota: a Queue here has neither, by design.
+TEST_CASE("entitlement: Armada's capped vectors V1 to V3") {
+  CHECK(Deserved(1000, {{1, 0, 1000}, {1, 0, 100}, {1, 0, 1000}}) == Amounts{450, 100, 450});
+  CHECK(Deserved(1000, {{1, 0, 1000}, {1, 0, 100}, {2, 0, 400}, {1, 0, 50}}) ==
+        Amounts{450, 100, 400, 50});
+  CHECK(Deserved(1000, {{1, 0, 200}, {1, 0, 100}}) == Amounts{200, 100});
+}
+
 TEST_CASE("entitlement: an idle queue's guarantee is not shared out") {
   // Volcano gives 5 and 5: the reserve of the idle queue is gone.
   CHECK(Deserved(10, {{1, 4, 0}, {1, 0, 10}, {1, 0, 10}}) == Amounts{4, 3, 3});
