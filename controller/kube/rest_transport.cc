@@ -127,9 +127,7 @@ class SinkBuffer final : public concurrency::streams::details::streambuf_state_m
   size_t buffer_size(std::ios_base::openmode /*mode*/) const override { return 0; }
   void set_buffer_size(size_t /*size*/, std::ios_base::openmode /*mode*/) override {}
   size_t in_avail() const override { return 0; }
-  pos_type getpos(std::ios_base::openmode /*mode*/) const override {
-    return {traits::eof()};
-  }
+  pos_type getpos(std::ios_base::openmode /*mode*/) const override { return {traits::eof()}; }
   pos_type seekpos(pos_type /*pos*/, std::ios_base::openmode /*mode*/) override {
     return {traits::eof()};
   }
