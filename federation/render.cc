@@ -197,6 +197,8 @@ std::string ExecutionNamespace(const std::string& cluster) {
   return std::string(kExecutionNamespace) + cluster;
 }
 
+Value WorkFinalizers() { return Value::List{Value("karmada.io/execution-controller")}; }
+
 Value RenderManifest(const Value& object, const std::string& work_name,
                      const std::string& cluster) {
   Value manifest = object;
@@ -248,6 +250,7 @@ Value RenderWork(const Value& shard_job, const ShardContext& context) {
   metadata.Set("labels", Value::Map{{"app.kubernetes.io/managed-by", "caldera", {}},
                                     {annotation("work"), "shard", {}}});
   metadata.Set("annotations", std::move(annotations));
+  metadata.Set("finalizers", WorkFinalizers());
   Value spec{Value::Map{}};
   spec.Set("workload", Value::Map{{"manifests", Value::List{shard_job}, {}}});
   // The shards of a split job are released together, once all of them exist.

@@ -44,6 +44,11 @@ Value RenderManifest(const Value& object, const std::string& work_name, const st
 /// The namespace in which the Works of a cluster are.
 std::string ExecutionNamespace(const std::string& cluster);
 
+/// What a Work has to keep until Karmada has deleted its object in the member: Karmada takes the
+/// finalizer off, yet does not set it. Without it
+/// a deleted Work leaves the object behind.
+Value WorkFinalizers();
+
 /// The Work's name for a job uid (and child of a HyperJob).
 std::string WorkName(const std::string& job_uid, const std::string& child);
 

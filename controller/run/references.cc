@@ -277,6 +277,7 @@ Value RenderCarrier(const Carrier& carrier) {
                  {key("work"), carrier.role == WorkRole::kQueue ? "queue" : "reference", {}}});
   metadata.Set("annotations",
                Value::Map{{key("object"), carrier.Use(), {}}, {key("digest"), carrier.digest, {}}});
+  metadata.Set("finalizers", WorkFinalizers());
   Value work{Value::Map{}};
   work.Set("apiVersion", resource::Works().ApiVersion());
   work.Set("kind", resource::Works().kind);

@@ -156,6 +156,8 @@ TEST_CASE("render: the Work carries the shard and says whose it is") {
   CHECK(work.At({"metadata", "name"})->AsString() == "caldera-u-1");
   CHECK(work.At({"metadata", "namespace"})->AsString() == "karmada-es-west");
   CHECK(work.At({"metadata", "labels", "app.kubernetes.io/managed-by"})->AsString() == "caldera");
+  CHECK(*work.At({"metadata", "finalizers"}) ==
+        Value(Value::List{Value("karmada.io/execution-controller")}));
   const Value& annotations = *work.At({"metadata", "annotations"});
   CHECK(annotations.Find("federation.caldera.sh/job")->AsString() == "team-a/train");
   CHECK(annotations.Find("federation.caldera.sh/job-uid")->AsString() == "u-1");

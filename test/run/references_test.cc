@@ -104,6 +104,8 @@ TEST_CASE("references: a carrier has the object and nothing of the server that k
       "annotations":{"work.karmada.io/name":"caldera-serviceaccount.ns.robot",
                      "work.karmada.io/namespace":"karmada-es-east"}}})"));
   const Value work = RenderCarrier(carrier);
+  CHECK(*work.At({"metadata", "finalizers"}) ==
+        Value(Value::List{Value("karmada.io/execution-controller")}));
   CHECK(*work.At({"metadata", "labels", "federation.caldera.sh/work"}) == Value("reference"));
   CHECK(*work.At({"metadata", "annotations", "federation.caldera.sh/digest"}) ==
         Value(carrier.digest));
