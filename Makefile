@@ -11,7 +11,7 @@ CALDERA = build/release/caldera
 .PHONY: help deps build demo tour sandbox programs test e2e check bench fuzz format lint format-check asan
 
 help: ## Show this menu
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 deps: ## Install the Debian packages that are missing (as root)
 	@.ci/deps
