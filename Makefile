@@ -3,6 +3,10 @@
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+# Suites for `make asan`; empty: all.
+SUITES ?=
+empty :=
+SUITES_REGEX = $(if $(SUITES),'^($(subst $(empty) ,|,$(strip $(SUITES))))$$')
 CTEST = ctest --no-tests=error --output-on-failure --parallel $(JOBS)
 SOURCES = find controller federation storage test -name '*.cc' -o -name '*.h'
 CALDERA = build/release/caldera
@@ -74,5 +78,5 @@ format-check:
 asan:
 	@.ci/deps build
 	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan
-	@$(CTEST) --test-dir build/asan
+	@cmake --build --preset asan $(addprefix --target ,$(SUITES))
+	@$(CTEST) --test-dir build/asan $(addprefix --tests-regex ,$(SUITES_REGEX))
