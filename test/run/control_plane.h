@@ -404,8 +404,14 @@ class ControlPlane {
     const std::string name = TextIn(work, {"metadata", "name"});
     const std::string uid = TextIn(work, {"metadata", "uid"});
     const Value* const suspended = work.At({"spec", "suspendDispatching"});
-    if (!TextIn(work, {"metadata", "deletionTimestamp"}).empty() ||
-        (suspended != nullptr && suspended->IsBool() && suspended->AsBool()) ||
+    if (!TextIn(work, {"metadata", "deletionTimestamp"}).empty()) {
+      // Its object in the member is deleted: Karmada lets the Work go.
+      client_.Patch({&resource::Works(), ns, name}, PatchKind::kMerge,
+                    *ParseJson(R"({"metadata":{"finalizers":null}})"), "",
+                    [](const Result<Value>& /*patched*/) {});
+      return;
+    }
+    if ((suspended != nullptr && suspended->IsBool() && suspended->AsBool()) ||
         !acted_.insert(uid).second) {
       return;
     }
