@@ -21,7 +21,8 @@ struct AuditReport {
   std::vector<std::string> findings;  ///< What is wrong, in words; empty: all is well.
 };
 
-/// Errors are failures to open or lock; what is damaged, and what is wrong with the content is a finding.
+/// Errors are failures to open or lock; what is damaged, and what is wrong with the content is a
+/// finding.
 Result<AuditReport> Audit(const LedgerReader& reader);
 
 }  // namespace caldera
