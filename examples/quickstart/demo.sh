@@ -31,14 +31,14 @@ run() {
   "$caldera" "$@"
 }
 
-# until TENTHS COMMAND: waits for it to succeed, so many tenths of a second at most.
+# until_true SECONDS COMMAND: waits for it to succeed, so long at most.
 until_true() {
-  tenths=$1
+  end=$(($(date +%s) + $1))
   shift
   while ! "$@" >/dev/null 2>&1; do
-    tenths=$((tenths - 1))
-    if [ $tenths -le 0 ]; then
+    if [ "$(date +%s)" -ge $end ]; then
       echo "demo: waited in vain for: $*" >&2
+      jobs >&2 || :
       cat "$work"/*.log >&2
       exit 1
     fi
@@ -55,7 +55,7 @@ echo "1. A Karmada API with the clusters frankfurt, dublin, oregon and tokyo, an
 "$sandbox" --dir "$work" --fleet examples/quickstart/clusters.yaml --duration 8s \
   --ready-file "$work/ready" >"$work/sandbox.log" 2>&1 &
 pids=$!
-until_true 300 test -s "$work/ready"
+until_true 30 test -s "$work/ready"
 "$build/caldera-controller" --kubeconfig "$KUBECONFIG" --ledger "$CALDERA_LEDGER" \
   --set listen.port=0 --set leader.enabled=false --set members.view=nodes \
   >"$work/controller.log" 2>&1 &
@@ -68,7 +68,7 @@ cd examples/quickstart
   { count[$1]++; if (!($1 in seen)) { seen[$1] = 1; order[++n] = $1 } }
   END { for (i = 1; i <= n; i++) printf "%s%d %s", (i > 1 ? ", " : ""), count[order[i]], order[i]
         print " created" }'
-until_true 200 started 6
+until_true 30 started 6
 printf '\n$ kubectl get jobs.batch.volcano.sh --all-namespaces\n'
 jobs
 
@@ -85,7 +85,7 @@ run ledger explain "$waiting"
 
 echo
 echo "5. What runs ends, room frees, and those that waited go."
-until_true 400 finished 11
+until_true 60 finished 11
 printf '\n$ kubectl get jobs.batch.volcano.sh --all-namespaces\n'
 jobs
 
