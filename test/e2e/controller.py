@@ -2,6 +2,7 @@
 import re
 import time
 
+import rights
 from processes import eventually
 
 NAME = "caldera-controller"
@@ -19,7 +20,8 @@ SETTINGS = {
 
 
 def start(stack, kubeconfig):
-    settings = [part for key, value in SETTINGS.items() for part in ("--set", f"{key}={value}")]
+    chosen = SETTINGS | rights.settings(stack)
+    settings = [part for key, value in chosen.items() for part in ("--set", f"{key}={value}")]
     stack.processes.start(
         NAME,
         stack.programs[NAME],

@@ -34,10 +34,11 @@ class Api:
         self.tls.load_cert_chain(pki / "admin.crt", pki / "admin.key")
         self.local = threading.local()
 
-    def kubectl(self, *arguments, stdin=None):
-        """The output; AssertionError with what kubectl said where it fails."""
+    def kubectl(self, *arguments, stdin=None, kubeconfig=None):
+        """The output; AssertionError with what kubectl said where it fails. As the administrator,
+        unless KUBECONFIG is that of somebody else."""
         result = subprocess.run(
-            [self.program, "--kubeconfig", self.kubeconfig, *arguments],
+            [self.program, f"--kubeconfig={kubeconfig or self.kubeconfig}", *arguments],
             input=stdin,
             capture_output=True,
             text=True,

@@ -6,7 +6,11 @@ def start(stack):
     stack.processes.start(
         "caldera-sandbox",
         stack.programs["caldera-sandbox"],
-        "execute",
-        f"--karmada={stack.karmada.kubeconfig}",
+        "act",
+        f"--kubeconfig={stack.karmada.kubeconfig}",
         *members,
+        "--no-kubelets",  # kwok's part.
+        "--probe-every=1s",
+        "--failure-threshold=3s",
+        "--success-threshold=1s",
     )

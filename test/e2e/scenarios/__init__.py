@@ -1,7 +1,8 @@
 """The scenarios by name, in the order in which they run. Each is a function of a World."""
-from . import completion, edits, limits, members, references, refusals, restart
+from . import completion, edits, limits, members, references, refusals, restart, rights
 
 ALL = {
+    "rights": rights.run,
     "completion": completion.run,
     "capability": limits.capability,
     "quota": limits.quota_of_tenant,

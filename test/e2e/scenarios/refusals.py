@@ -14,7 +14,8 @@ def name_conflict(world):
     m1.apply(foreign)
     uid = m1.get(JOB, "taken", world.ns)["metadata"]["uid"]
     world.submit(plain("taken", 2, annotations=ONLY_M1))
-    world.await_event("taken", "NameConflict", "m1")
+    world.await_event("taken", "Recalled", "NameConflict: Failed to apply")
+    world.await_event("taken", "Queued", "NameConflict")
     eventually("the Work is taken back", lambda: not world.works("taken"))
     assert m1.get(JOB, "taken", world.ns)["metadata"]["uid"] == uid
     world.patch_job("taken", {"metadata": {"annotations": {"federation.caldera.sh/clusters": None}}})
@@ -32,7 +33,8 @@ def not_applied(world):
     m1.apply(*_policy(world.ns))
     eventually("m1 denies such Jobs", lambda: _denied(m1, world.ns))
     world.submit(plain("unwelcome", 2, annotations=ONLY_M1))
-    world.await_event("unwelcome", "ApplyFailed", "no such jobs here", 120)
+    world.await_event("unwelcome", "Recalled", "no such jobs here", 120)
+    world.await_event("unwelcome", "Queued", "ApplyFailed")
     world.patch_job(
         "unwelcome", {"metadata": {"annotations": {"federation.caldera.sh/clusters": None}}}
     )
