@@ -27,7 +27,7 @@ class Programs:
         if given:
             self._take(given, REAL, "CALDERA_E2E_BIN must name a folder that has them all")
         else:
-            self._take(caldera, ["caldera-sandbox"], "make e2e builds it")
+            self._take(caldera / "test", ["caldera-sandbox"], "make e2e builds it")
         if not shutil.which("openssl"):
             raise SystemExit("e2e: openssl is missing (Debian: apt-get install openssl)")
         self.crds = os.environ.get("CALDERA_E2E_CRDS")

@@ -49,7 +49,12 @@ def main():
 
 def options():
     parser = argparse.ArgumentParser(description="Caldera's end-to-end suite")
-    parser.add_argument("--caldera", default=ROOT / "build" / "release", help="folder of Caldera's programs")
+    parser.add_argument(
+        "--caldera",
+        type=pathlib.Path,
+        default=ROOT / "build" / "release",
+        help="build folder with Caldera's programs",
+    )
     parser.add_argument("--keep", action="store_true", help="leave everything running until ^C")
     parser.add_argument("scenarios", nargs="*", help="names; all if none is given")
     return parser.parse_args()
@@ -58,7 +63,8 @@ def options():
 def chosen(names):
     unknown = [name for name in names if name not in scenarios.ALL]
     if unknown:
-        raise SystemExit(f"e2e: no such scenario: {' '.join(unknown)}; there are: {' '.join(scenarios.ALL)}")
+        there = " ".join(scenarios.ALL)
+        raise SystemExit(f"e2e: no such scenario: {' '.join(unknown)}; there are: {there}")
     return {name: scenarios.ALL[name] for name in names or scenarios.ALL}
 
 
@@ -77,7 +83,8 @@ def run(stack, wanted):
         print(f"     controller: took {seconds:.1f} s to stop")
     mode = stack.programs.mode()
     took = time.monotonic() - began
-    print(f"e2e: {len(wanted) - len(failed)} of {len(wanted)} scenarios passed in {took:.0f} s: {mode}")
+    passed = f"{len(wanted) - len(failed)} of {len(wanted)} scenarios passed"
+    print(f"e2e: {passed} in {took:.0f} s: {mode}")
     return not failed and not problems
 
 
