@@ -51,6 +51,9 @@ Status CheckJournal(Database& database, AuditReport& report) {
   CALDERA_TRY(Statement rows,
               database.Prepare("SELECT cycle, previous, changes, plan, digest, first_intent, "
                                "action_count FROM journal ORDER BY cycle"));
+  CALDERA_TRY(const int64_t pruned,
+              database.QueryInteger("SELECT coalesce(max(cycle), 0) FROM checkpoints WHERE cycle < "
+                                    "(SELECT min(cycle) FROM journal)"));
   int64_t next_intent = 0;
   int64_t last = 0;
   while (true) {
@@ -59,6 +62,10 @@ Status CheckJournal(Database& database, AuditReport& report) {
       return {};
     }
     const int64_t cycle = rows.Integer(0);
+    if (last == 0 && cycle != pruned + 1) {
+      report.findings.push_back("journal: it begins with " + Cycle(cycle) +
+                                ", and there is no checkpoint of the cycle before it");
+    }
     if (last != 0 && cycle != last + 1) {
       report.findings.push_back("journal: " + Cycle(cycle) + " follows " + Cycle(last));
     }

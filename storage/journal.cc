@@ -100,6 +100,11 @@ Result<JournalRow> ReadJournalRow(Database& database, int64_t cycle) {
   if (!found) {
     CALDERA_TRY(const int64_t first, database.QueryInteger("SELECT min(cycle) FROM journal"));
     CALDERA_TRY(const int64_t last, database.QueryInteger("SELECT max(cycle) FROM journal"));
+    if (cycle >= 1 && cycle < first) {
+      return Fail(ErrorCode::kNotFound, "cycle " + std::to_string(cycle) +
+                                            " was pruned: the journal begins with cycle " +
+                                            std::to_string(first));
+    }
     return Fail(ErrorCode::kNotFound, "the ledger has no cycle " + std::to_string(cycle) +
                                           (last == 0 ? "; it is empty"
                                                      : "; it has cycles " + std::to_string(first) +

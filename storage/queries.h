@@ -46,7 +46,9 @@ struct UsageQuery {
 /// BY resource hours average now amountMilliseconds: what was charged in the window, exactly.
 /// amountMilliseconds is the sum of amount x duration (cpu in thousandths), which may pass 64 bits
 /// and is therefore text; hours is the same in cores, devices or Gi times hours, average that over
-/// the whole window, both with three places, rounded down; now is what is charged at its end.
+/// the whole window, both with three places, rounded down; now is what is charged at its end. Of
+/// what was pruned the hours are known: one that the window cuts counts in proportion, and there is
+/// no `now` of a window that ends in it.
 Result<Listing> ListUsage(const LedgerReader& reader, const UsageQuery& query);
 
 struct HistoryFilter {

@@ -89,13 +89,17 @@ Result<Listing> ListUsage(const LedgerReader& reader, const UsageQuery& query) {
   UsedBy used;
   CALDERA_CHECK(AddShards(database, query.by, start, end, used));
   CALDERA_CHECK(AddHours(database, query.by, start, end, used));
+  // What was charged at one moment is not known from hours.
+  CALDERA_TRY(const int64_t folded,
+              database.QueryInteger("SELECT coalesce(max(hour), -1) FROM usage_hours"));
+  const bool known = folded < 0 || end >= folded + kHour;
 
   Listing listing{{query.by, "resource", "hours", "average", "now", "amountMilliseconds"}, {}};
   for (const auto& [key, amounts] : used) {
     const auto& [name, resource] = key;
     listing.rows.push_back({name, resource, DecimalText(resource, amounts.amount_ms, kHour),
                             DecimalText(resource, amounts.amount_ms, query.window.count()),
-                            FormatAmount(resource, Saturate(amounts.now)),
+                            known ? Datum(FormatAmount(resource, Saturate(amounts.now))) : Datum(),
                             ToText(amounts.amount_ms)});
   }
   return listing;

@@ -1,10 +1,11 @@
-// `caldera ledger`: asks a ledger file, read-only, also while a controller writes it, or that
-// controller.
+// `caldera ledger`: asks a ledger file, also while a controller writes it, or that controller. All
+// of it only reads, but `prune`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "controller/cli/ask.h"
@@ -13,6 +14,7 @@
 #include "controller/cli/options.h"
 #include "storage/audit.h"
 #include "storage/backup.h"
+#include "storage/prune.h"
 #include "storage/queries.h"
 #include "storage/replay.h"
 
@@ -28,6 +30,8 @@ constexpr const char* kLedgerExamples = R"(Examples:
   caldera ledger history --queue gold --ledger federation.db
   caldera ledger replay 7 --ledger federation.db      plan cycle 7 again: the same digest?
   caldera ledger sql "SELECT name, verdict FROM jobs" --ledger federation.db
+  caldera ledger prune --keep 90 --dry-run --ledger federation.db
+                                                      what retention would remove
   caldera ledger jobs --server http://127.0.0.1:8080  ask a running controller
   export CALDERA_LEDGER=federation.db                 instead of --ledger
   export CALDERA_SERVER=http://127.0.0.1:8080         instead of --server
@@ -36,6 +40,10 @@ A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. Times are RFC 3339. JSON i
 stable, and only ever added to.
 Exit code: 0 done, 1 the answer is no (check or replay found a difference), 2 wrong usage or no
 such ledger, job or cycle.)";
+
+/// Between two steps of `prune` its writer gets a turn.
+constexpr std::chrono::milliseconds kBetweenSteps{10};
+constexpr int64_t kMostDays = 36'500;
 
 struct Options {
   AskOptions ask;
@@ -52,6 +60,8 @@ struct Options {
   std::string sql;
   std::string target;
   bool force = false;
+  int64_t keep_days = 90;
+  bool dry_run = false;
 };
 
 class LedgerQuestion {
@@ -149,7 +159,45 @@ class LedgerQuestion {
     return Printed{"wrote " + options_.target + "\n"};
   }
 
+  Result<Printed> PruneOld() {
+    if (!asker_.served.empty()) {
+      return Fail(ErrorCode::kInvalid,
+                  "a ledger is pruned where its file is: run it there, with --ledger FILE");
+    }
+    PruneOptions prune;
+    prune.keep = std::chrono::hours(24) * options_.keep_days;
+    prune.dry_run = options_.dry_run;
+    prune.between = [] { std::this_thread::sleep_for(kBetweenSteps); };
+    CALDERA_TRY(const PruneReport report, Prune(path_, prune));
+    if (Format() != LedgerFormat::kTable) {
+      const Listing listing{
+          {"before", "firstCycle", "cycles", "checkpoints", "shards", "intents", "verdicts", "jobs",
+           "dryRun"},
+          {{report.before, report.first_cycle, report.cycles, report.checkpoints, report.shards,
+            report.intents, report.verdicts, report.jobs, options_.dry_run}}};
+      return Printed{PrintListing(listing, Format(), terminal_)};
+    }
+    return Printed{PruneText(report)};
+  }
+
  private:
+  [[nodiscard]] std::string PruneText(const PruneReport& report) const {
+    const std::string done = options_.dry_run ? "would go" : "went";
+    std::string text = "Older than " + FormatTime(report.before) + " " + done + ":\n";
+    for (const auto& [count, what] :
+         {std::pair{report.cycles, " cycles of the journal"},
+          std::pair{report.checkpoints, " checkpoints"},
+          std::pair{report.shards, " charges, to usage by the hour"},
+          std::pair{report.intents, " decisions"}, std::pair{report.verdicts, " verdicts"},
+          std::pair{report.jobs, " deleted jobs"}}) {
+      text += "  " + std::to_string(count) + what + "\n";
+    }
+    const std::string begins = options_.dry_run ? "would begin" : "begins";
+    text += report.first_cycle == 0 ? "The journal is empty.\n"
+                                    : "The journal " + begins + " with cycle " +
+                                          std::to_string(report.first_cycle) + ".\n";
+    return text;
+  }
   /// What is charged goes on after the last cycle, so the window ends now; except in a ledger that
   /// was written ahead of the clock (`plan --at`).
   Result<Time> UsageEnd() {
@@ -272,6 +320,12 @@ class LedgerCommand {
     CLI::App& backup = Sub("backup", "Copy the ledger while it is in use", &LedgerQuestion::BackUp);
     backup.add_option("FILE", to.target, "The copy")->required();
     backup.add_flag("--force", to.force, "Replace the file if it exists");
+    CLI::App& prune = Sub("prune", "Remove what is old, and keep its usage by the hour",
+                          &LedgerQuestion::PruneOld);
+    prune.add_option("--keep", to.keep_days, "Days before the last cycle to keep (default: 90)")
+        ->type_name("DAYS")
+        ->check(CLI::Range(int64_t{0}, kMostDays));
+    prune.add_flag("--dry-run", to.dry_run, "Only say what would go");
     Sub("check", "Check file, digests, balances and shards", &LedgerQuestion::Check);
   }
 

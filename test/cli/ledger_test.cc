@@ -128,6 +128,42 @@ TEST_CASE("c01: of a job that is refused there is nothing in the ledger") {
   CHECK(Ask(ledger, {"job", "team-a/ring-sum-bad"}).exit_code == 2);
 }
 
+TEST_CASE("what is pruned stays in the totals and cannot be replayed") {
+  const TempFolder folder;
+  const std::string ledger = folder.Path("l.db");
+  const std::string base = ClusterYaml("east", 8) + QueueYaml("gold", "weight: 2");
+  const auto plan_at = [&ledger](const std::string& at, const std::string& manifests) {
+    const Said said = RunCaldera({"plan", "-f", "-", "--at", at, "--ledger", ledger}, manifests);
+    CAPTURE(said.err);
+    REQUIRE(said.exit_code == 0);
+  };
+  plan_at("2026-03-01T08:00:00Z", base + JobYaml("old", "gold", 2, 2));
+  plan_at("2026-03-02T09:30:00Z", base + JobYaml("new", "gold", 1, 1));
+  plan_at("2026-09-01T08:00:00Z", base + JobYaml("new", "gold", 1, 2));
+  const std::vector<std::string> usage = {
+      "usage", "--window", "8760h", "--until", "2026-09-01T08:00:00Z", "-o", "csv"};
+  const std::string before = Ask(ledger, usage).out;
+  CHECK(Has(before, "gold,cpu,"));
+
+  const Said dry = Ask(ledger, {"prune", "--keep", "30", "--dry-run"});
+  CHECK(dry.exit_code == 0);
+  CHECK(Has(dry.out, "2 cycles of the journal"));
+  CHECK(Has(dry.out, "would begin with cycle 3"));
+  CHECK(Ask(ledger, {"replay", "2"}).exit_code == 0);
+  const Said pruned = Ask(ledger, {"prune", "--keep", "30", "-o", "json"});
+  CHECK(pruned.exit_code == 0);
+  CHECK(Has(pruned.out, "\"firstCycle\":3,\"cycles\":2,\"checkpoints\":0,\"shards\":1"));
+  CHECK(Ask(ledger, usage).out == before);
+  const Said replay = Ask(ledger, {"replay", "2"});
+  CHECK(replay.exit_code == 2);
+  CHECK(Has(replay.err, "cycle 2 was pruned: the journal begins with cycle 3"));
+  CHECK(Ask(ledger, {"replay", "3"}).exit_code == 0);
+  CHECK(Ask(ledger, {"check"}).exit_code == 0);
+  CHECK(Ask(ledger, {"job", "team/old", "-o", "json"}).exit_code == 2);
+  CHECK(Ask(ledger, {"prune", "--keep", "-1"}).exit_code == 2);
+  CHECK(Ask(ledger, {"prune", "--keep", "soon"}).exit_code == 2);
+}
+
 TEST_CASE("what is no ledger is told so") {
   const TempFolder folder;
   const std::string text = folder.Write("text.db", "this is no database, it is a text file");
