@@ -28,9 +28,7 @@ std::string Joined(std::string_view path, std::string_view key) {
 }
 
 std::string NotA(std::string_view right, const Value& value) {
-  const std::string_view kind = Value::KindName(value.kind());
-  const bool vowel = value.IsInteger();
-  return "must be " + std::string(right) + (vowel ? ", not an " : ", not a ") + std::string(kind);
+  return "must be " + std::string(right) + ", not " + WithArticle(Value::KindName(value.kind()));
 }
 
 // The whole number that a value without a fraction stands for (`2.0`, `1e3`); nullopt otherwise.

@@ -225,7 +225,7 @@ std::string SchemaCheck::Path(const Step& step) const {
 void SchemaCheck::WrongKind(const SchemaNode& node, const Value& value, const Step& step) const {
   const bool scalar = value.IsInteger() || value.IsBool() || value.kind() == Value::Kind::kDecimal;
   std::string message =
-      "must be " + Wanted(node) + ", not a " + std::string(Value::KindName(value.kind()));
+      "must be " + Wanted(node) + ", not " + WithArticle(Value::KindName(value.kind()));
   if (scalar && (node.kind == Kind::kString || node.kind == Kind::kDuration)) {
     message += ": write it in quotes";
   }
@@ -454,7 +454,7 @@ void ApplySchema(const Schema& schema, std::string_view structure, Value& value,
   SchemaCheck check(schema, place, passage == Passage::kRewritten);
   const Step root{nullptr, {}, 0, Step::In::kRoot, value.mark()};
   if (!value.IsMap()) {
-    place.Refuse("must be a map, not a " + std::string(Value::KindName(value.kind())));
+    place.Refuse("must be a map, not " + WithArticle(Value::KindName(value.kind())));
     return;
   }
   check.Struct(schema.Struct(structure), value, root);

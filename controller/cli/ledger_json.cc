@@ -1,34 +1,10 @@
 #include "controller/cli/ledger_json.h"
 
+#include "federation/excerpt.h"
 #include "storage/json_text.h"
 
 namespace caldera {
 namespace {
-
-/// Length of the valid UTF-8 character at the front of `text`, 0 where there is none (RFC 3629).
-size_t CharacterLength(std::string_view text) {
-  const auto byte = [text](size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto follows = [&byte](size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) {
-    return 1;
-  }
-  if (lead >= 0xC2 && lead < 0xE0 && follows(1)) {
-    return 2;
-  }
-  if (lead >= 0xE0 && lead < 0xF0 && follows(1) && follows(2)) {
-    const bool overlong = lead == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (lead >= 0xF0 && lead < 0xF5 && follows(1) && follows(2) && follows(3)) {
-    const bool outside = (lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) >= 0x90);
-    return outside ? 0 : 4;
-  }
-  return 0;
-}
 
 std::string OfAmounts(const ResourceList& amounts) {
   std::string out = "{";
@@ -49,7 +25,7 @@ std::string OfFigure(const Figure& figure, int64_t amount) {
 std::string JsonString(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
-    const size_t length = CharacterLength(text);
+    const size_t length = Utf8Length(text);
     valid += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
     text.remove_prefix(length == 0 ? 1 : length);
   }

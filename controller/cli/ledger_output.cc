@@ -92,7 +92,7 @@ std::string AsTable(const Listing& listing, const Terminal& terminal, size_t ind
       });
     };
     const bool numbers = all_are(int64_t{}, std::monostate{}) && !all_are(std::monostate{});
-    columns.push_back({HeadingOf(listing.columns[i]), numbers});
+    columns.push_back({Harmless(HeadingOf(listing.columns[i])), numbers});
   }
   Table table(std::move(columns));
   for (const auto& row : listing.rows) {

@@ -1,11 +1,16 @@
 #include "controller/cli/terminal.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+
+#include "federation/excerpt.h"
 
 namespace caldera {
 namespace {
@@ -49,6 +54,41 @@ const char* CodeOf(Paint paint) {
   return "";
 }
 
+/// Of one UTF-8 character.
+uint32_t CodePoint(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) {
+    return lead;
+  }
+  uint32_t point = lead & (0x7FU >> character.size());
+  for (const char c : character.substr(1)) {
+    point = point << 6U | (static_cast<unsigned char>(c) & 0x3FU);
+  }
+  return point;
+}
+
+/// Changes what a terminal shows elsewhere, or is not to be seen itself.
+bool Steers(uint32_t point) {
+  struct Range {
+    uint32_t first;
+    uint32_t last;
+  };
+  constexpr std::array<Range, 9> kRanges = {{
+      {0x00, 0x1F},        // C0
+      {0x7F, 0x9F},        // DEL, C1
+      {0xAD, 0xAD},        // soft hyphen
+      {0x061C, 0x061C},    // Arabic letter mark
+      {0x200B, 0x200F},    // zero width, direction marks
+      {0x2028, 0x202E},    // line and paragraph separator, embeddings and overrides
+      {0x2060, 0x2069},    // word joiner, isolates
+      {0xFEFF, 0xFEFF},    // byte order mark
+      {0xE0000, 0xE007F},  // tags
+  }};
+  return std::any_of(kRanges.begin(), kRanges.end(), [point](const Range& range) {
+    return range.first <= point && point <= range.last;
+  });
+}
+
 }  // namespace
 
 Terminal Terminal::Of(std::FILE* stream) {
@@ -82,13 +122,18 @@ size_t DisplayWidth(std::string_view text) {
 std::string Harmless(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' || c == '\t') {
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    } else if (text.front() == '\n' || text.front() == '\t') {
       result += ' ';
+    } else if (const uint32_t point = CodePoint(text.substr(0, length)); Steers(point)) {
+      result += fmt::format("\\u{:04x}", point);
     } else {
-      result += byte < 0x20 || byte == 0x7F ? '?' : c;
+      result += text.substr(0, length);
     }
+    text.remove_prefix(std::max<size_t>(length, 1));
   }
   return result;
 }

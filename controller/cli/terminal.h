@@ -26,8 +26,9 @@ struct Terminal {
 /// Columns that a UTF-8 text takes: one for each code point, which holds for all that we print.
 size_t DisplayWidth(std::string_view text);
 
-/// `text` for a terminal: control characters, which a hostile manifest could steer it with, become
-/// `?`; newline and tab become a space.
+/// `text` for a terminal: what a hostile manifest could steer it with, or show other than it is, is
+/// written as `\u001b`: control characters, marks of bidirectional text and separators that have no
+/// width. Bytes that are no UTF-8 become `\xNN`, newline and tab a space.
 std::string Harmless(std::string_view text);
 
 }  // namespace caldera

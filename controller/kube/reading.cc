@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "federation/excerpt.h"
+
 namespace caldera {
 namespace {
 
@@ -77,8 +79,8 @@ void DocumentEmitter::Emit(Value root, const std::string& path) {
     return;
   }
   if (!root.IsMap()) {
-    std::string message = "an object must be a map with apiVersion, kind and metadata, this is a " +
-                          std::string(Value::KindName(root.kind()));
+    std::string message = "an object must be a map with apiVersion, kind and metadata, this is " +
+                          WithArticle(Value::KindName(root.kind()));
     if (root.IsList()) {
       message += "; separate objects by lines of --- or put them into the items of a List";
     }

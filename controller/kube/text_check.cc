@@ -16,35 +16,6 @@ unsigned Byte(std::string_view text, size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
 }
 
-bool IsContinuation(unsigned byte) { return (byte & 0xC0U) == 0x80U; }
-
-// Length of the well-formed sequence at i (Unicode table 3-7: no overlong forms, no surrogates,
-// nothing above U+10FFFF), 0 where it is not one.
-size_t SequenceLength(std::string_view text, size_t i) {
-  const unsigned lead = Byte(text, i);
-  const unsigned second = Byte(text, i + 1);
-  if (lead < 0x80U) {
-    return 1;
-  }
-  if (lead >= 0xC2U && lead <= 0xDFU) {
-    return IsContinuation(second) ? 2 : 0;
-  }
-  if (lead >= 0xE0U && lead <= 0xEFU) {
-    const bool overlong = lead == 0xE0U && second < 0xA0U;
-    const bool surrogate = lead == 0xEDU && second > 0x9FU;
-    const bool whole = IsContinuation(second) && IsContinuation(Byte(text, i + 2));
-    return whole && !overlong && !surrogate ? 3 : 0;
-  }
-  if (lead >= 0xF0U && lead <= 0xF4U) {
-    const bool overlong = lead == 0xF0U && second < 0x90U;
-    const bool beyond = lead == 0xF4U && second > 0x8FU;
-    const bool whole = IsContinuation(second) && IsContinuation(Byte(text, i + 2)) &&
-                       IsContinuation(Byte(text, i + 3));
-    return whole && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
-
 std::string Hex(unsigned byte) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   return std::string("0x") + kDigits[byte >> 4U] + kDigits[byte & 15U];
@@ -90,7 +61,7 @@ std::optional<TextFault> FindTextFault(std::string_view text) {
       i += 8;
       continue;
     }
-    const size_t length = SequenceLength(text, i);
+    const size_t length = Utf8Length(text.substr(i));
     if (length == 0) {
       const bool wide = i == 0 && (Byte(text, 0) == 0xFFU || Byte(text, 0) == 0xFEU);
       return TextFault{i, Hex(Byte(text, i)),
@@ -114,7 +85,7 @@ std::optional<TextFault> FindTextFault(std::string_view text) {
 bool IsUtf8(std::string_view text) {
   size_t i = 0;
   while (i < text.size()) {
-    const size_t length = SequenceLength(text, i);
+    const size_t length = Utf8Length(text.substr(i));
     if (length == 0) {
       return false;
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/kube/yaml_scalar.h"
+#include "federation/excerpt.h"
 
 namespace caldera {
 namespace {
@@ -114,8 +115,8 @@ void YamlEvents::AddKey(const Value& value, YAML::anchor_t anchor) {
       return;
     default:
       builder_.Fail(value.mark(), value.Brief(),
-                    "a key must be a string, this is a " +
-                        std::string(Value::KindName(value.kind())) + "; put it in quotes");
+                    "a key must be a string, this is " +
+                        WithArticle(Value::KindName(value.kind())) + "; put it in quotes");
   }
 }
 
@@ -219,8 +220,8 @@ void YamlEvents::Open(Value empty, const std::string& tag, const Container& cont
   }
   if (builder_.WantsKey()) {
     builder_.Fail(container.mark, "",
-                  "a key must be a string, this is a " +
-                      std::string(Value::KindName(empty.kind())) + "; put it in quotes");
+                  "a key must be a string, this is " + WithArticle(Value::KindName(empty.kind())) +
+                      "; put it in quotes");
     return;
   }
   builder_.Open(std::move(empty));

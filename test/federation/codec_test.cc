@@ -166,7 +166,7 @@ TEST_CASE("codec: hostile depth and size end in an error") {
   }
   CheckComplaint(pairs, "nested deeper");
   CheckComplaint(R"({"change":")" + std::string(1'000'000, 'x') + "\"}", "...` is no kind");
-  CheckComplaint("{\"change\":\"JobUpsert\",\"" + std::string(1'000'000, 'k') + "\":1}",
+  CheckComplaint(R"({"change":"JobUpsert",")" + std::string(1'000'000, 'k') + "\":1}",
                  "...: unknown field");
 }
 

@@ -14,7 +14,7 @@
 namespace caldera {
 namespace {
 
-Value Queue(const std::string& name, int weight) {
+Value QueueObject(const std::string& name, int weight) {
   Value spec(Value::Map{});
   spec.Set("weight", weight);
   Value metadata(Value::Map{});
@@ -89,7 +89,7 @@ struct ReflectorWorld : LiveWorld {
   }
   void Create(const std::string& name, int weight) {
     const auto made = Wait([&](Client::ObjectHandler done) {
-      client->Create(resource::Queues(), "", Queue(name, weight), std::move(done));
+      client->Create(resource::Queues(), "", QueueObject(name, weight), std::move(done));
     });
     REQUIRE_MESSAGE(made.has_value(), made.error().message);
   }
@@ -144,7 +144,7 @@ TEST_CASE("client over real sockets meets conflicts and absence as typed errors"
   ReflectorWorld world;
   world.Create("a", 1);
   const auto again = world.Wait([&](Client::ObjectHandler done) {
-    world.client->Create(resource::Queues(), "", Queue("a", 1), std::move(done));
+    world.client->Create(resource::Queues(), "", QueueObject("a", 1), std::move(done));
   });
   REQUIRE_FALSE(again.has_value());
   CHECK(again.error().code == ErrorCode::kConflict);

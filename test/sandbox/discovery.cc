@@ -55,7 +55,7 @@ Value Resource(const Kind& kind, const std::string& subresource) {
   return resource;
 }
 
-Value ResourceList(const Catalog& catalog, const std::string& group, const std::string& version) {
+Value ResourcesOf(const Catalog& catalog, const std::string& group, const std::string& version) {
   Value::List resources;
   for (const Kind& kind : catalog.kinds()) {
     if (kind.type.group != group || kind.type.version != version) {
@@ -141,7 +141,7 @@ std::optional<HttpResponse> Discover(const Catalog& catalog, const HttpRequest& 
     return answer(CoreVersions());
   }
   if (parts[0] == "api" && parts.size() == 2 && parts[1] == "v1") {
-    return answer(ResourceList(catalog, "", "v1"));
+    return answer(ResourcesOf(catalog, "", "v1"));
   }
   if (parts[0] != "apis" || parts.size() > 3) {
     return std::nullopt;
@@ -161,7 +161,7 @@ std::optional<HttpResponse> Discover(const Catalog& catalog, const HttpRequest& 
     return answer(object);
   }
   return catalog.HasGroupVersion(parts[1], parts[2])
-             ? std::optional(answer(ResourceList(catalog, parts[1], parts[2])))
+             ? std::optional(answer(ResourcesOf(catalog, parts[1], parts[2])))
              : std::nullopt;
 }
 
