@@ -110,7 +110,8 @@ inline std::string Managed(const std::string& api_version, const std::string& ki
 
 inline std::string WorkBody(const std::string& name, const std::string& manifests,
                             const std::string& more_spec = "") {
-  return R"({"metadata":{"name":")" + name + R"("},"spec":{)" + more_spec +
+  return R"({"metadata":{"name":")" + name +
+         R"(","finalizers":["karmada.io/execution-controller"]},"spec":{)" + more_spec +
          R"("workload":{"manifests":[)" + manifests + R"(]}}})";
 }
 

@@ -63,8 +63,6 @@ TEST_CASE_FIXTURE(WorksFixture, "a Work's Job appears in the member and its stat
   Value work = Get(karmada, kWork);
   CHECK(ConditionOf(work, "Applied", "status") == "True");
   CHECK(ConditionOf(work, "Dispatching", "status") == "True");
-  // It had none of its own.
-  CHECK(ListAt(work, {"metadata", "finalizers"}).size() == 1);
 
   Merge(m1, kTrain + "/status",
         R"({"status":{"state":{"phase":"Running"},"running":2,"other":"not reflected"}})");
@@ -170,6 +168,30 @@ TEST_CASE_FIXTURE(WorksFixture, "deleting a Work deletes what it brought") {
          WorkBody("w", JobManifest(), R"("preserveResourcesOnDeletion":true,)"));
   Delete(karmada, kWork);
   CHECK_FALSE(Get(m1, kTrain).IsNull());
+  CHECK(Get(karmada, kWork).IsNull());
+}
+
+TEST_CASE_FIXTURE(WorksFixture, "a Work without the finalizer leaves behind what it brought") {
+  Create(karmada, kWorksOfM1,
+         R"({"metadata":{"name":"w"},"spec":{"workload":{"manifests":[)" + JobManifest() + "]}}}");
+  CHECK(ListAt(Get(karmada, kWork), {"metadata", "finalizers"}).empty());
+  CHECK_FALSE(Get(m1, kTrain).IsNull());
+  Delete(karmada, kWork);
+  CHECK(Get(karmada, kWork).IsNull());
+  Advance(Millis(30'000));
+  CHECK_FALSE(Get(m1, kTrain).IsNull());
+}
+
+TEST_CASE_FIXTURE(WorksFixture, "a Work that changes while it is deleted goes none the less") {
+  Create(karmada, kWorksOfM1, WorkBody("w", JobManifest()));
+  int conflicts = 2;
+  karmada.SetAdmission([&](const ResourceType& type, const Value*, Value& after) -> Status {
+    const bool last = type.kind == "Work" && ListAt(after, {"metadata", "finalizers"}).empty();
+    return last && conflicts-- > 0 ? Fail(ErrorCode::kConflict, "it has been modified") : Status();
+  });
+  Delete(karmada, kWork);
+  CHECK(IsDeleting(Get(karmada, kWork)));
+  Advance(Millis(5'000));
   CHECK(Get(karmada, kWork).IsNull());
 }
 

@@ -124,18 +124,12 @@ class WorkSync::Impl : public std::enable_shared_from_this<WorkSync::Impl> {
     if (IsDeleting(*work)) {
       return Delete(key, *work, *member);
     }
-    if (!HasFinalizer(*work)) {
-      return AddFinalizer(key, *work);
-    }
     Execute(key, *work, *member);
   }
 
   // ---- deletion
 
   void Delete(const ObjectKey& key, const Value& work, WorkMember& member) {
-    if (!HasFinalizer(work)) {
-      return End(key, {});
-    }
     if (FlagAt(work, {"spec", "preserveResourcesOnDeletion"})) {
       return DropFinalizer(key, work);
     }
@@ -163,29 +157,22 @@ class WorkSync::Impl : public std::enable_shared_from_this<WorkSync::Impl> {
                   });
   }
 
+  // After a conflict too it is tried again: what came between may have been a status, for which no
+  // look is due.
   void DropFinalizer(const ObjectKey& key, const Value& work) {
-    PatchFinalizers(key, work, WithoutFinalizer(work));
-  }
-
-  void AddFinalizer(const ObjectKey& key, const Value& work) {
-    Value finalizers = WithoutFinalizer(work);
-    finalizers.AsList().emplace_back(std::string(kExecutionFinalizer));
-    PatchFinalizers(key, work, std::move(finalizers));
-  }
-
-  // The watch then shows the Work as it is, and it is looked at again.
-  void PatchFinalizers(const ObjectKey& key, const Value& work, Value finalizers) {
+    if (!HasFinalizer(work)) {
+      return End(key, {});
+    }
     const Value patch = MakeMap(
         {{"metadata", MakeMap({{"uid", UidOf(work)},
                                {"resourceVersion", TextAt(work, {"metadata", "resourceVersion"})},
-                               {"finalizers", std::move(finalizers)}})}});
+                               {"finalizers", WithoutFinalizer(work)}})}});
     client_.Patch({&resource::Works(), key.ns, key.name}, PatchKind::kMerge, patch, "",
                   [self = shared_from_this(), key](const Result<Value>& patched) {
                     if (self->stopped_) {
                       return;
                     }
-                    const bool fine = patched || patched.error().code == ErrorCode::kNotFound ||
-                                      patched.error().code == ErrorCode::kConflict;
+                    const bool fine = patched || patched.error().code == ErrorCode::kNotFound;
                     self->End(key, fine ? Status() : tl::unexpected<Error>(patched.error()));
                   });
   }
