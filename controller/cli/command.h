@@ -19,6 +19,7 @@ inline constexpr int kExitUnusable = 2;  ///< Wrong usage or unusable input: the
 // `exit_code` outlives the parser and stays kExitOk unless the callback sets it.
 void AddPlanCommand(CLI::App& app, int& exit_code);
 void AddValidateCommand(CLI::App& app, int& exit_code);
+void AddSimulateCommand(CLI::App& app, int& exit_code);
 void AddLedgerCommand(CLI::App& app, int& exit_code, const Asker& asker);
 void AddExplainCommand(CLI::App& app, int& exit_code, const Asker& asker);
 void AddJobCommand(CLI::App& app, int& exit_code, const Asker& asker);

@@ -23,6 +23,8 @@ constexpr const char* kExamples = R"(Examples:
   caldera plan -f DIR -o json | jq '.pending[] | {job, verdict}'
   caldera plan -f DIR --ledger federation.db --render out/
                                            record the plan, write what would be sent
+  caldera simulate -f DIR --scenario day.yaml --plot day.svg
+                                           what a day of jobs would look like
   caldera explain team-a/train --ledger federation.db
                                            ask later
   caldera job team-a/train --server http://127.0.0.1:8080
@@ -46,6 +48,7 @@ int Run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   AddPlanCommand(app, exit_code);
   AddValidateCommand(app, exit_code);
+  AddSimulateCommand(app, exit_code);
   const Asker asker = AskerOf(argc, argv);
   AddLedgerCommand(app, exit_code, asker);
   AddExplainCommand(app, exit_code, asker);

@@ -126,6 +126,9 @@ class ManifestReader {
   void Keep(Document document, Intake intake) {
     Append(out_.warnings, intake.warnings);
     Append(out_.refused, intake.errors);
+    if (intake.change.has_value() && options_.keep_documents) {
+      out_.documents.emplace(intake.object, document.root);
+    }
     if (intake.change.has_value()) {
       if (auto* queue = std::get_if<QueueUpsert>(&*intake.change)) {
         documents_.push_back(std::move(document));

@@ -19,8 +19,9 @@ struct ReadOptions {
   std::vector<std::string> inputs;  ///< Files, folders, `-`.
   Strictness strictness = Strictness::kStored;
   Time now;
-  bool keep_intakes = false;  ///< Keep each Intake, in input order (validate).
-  bool keep_jobs = false;     ///< Keep the defaulted documents of accepted Jobs (plan --render).
+  bool keep_intakes = false;    ///< Keep each Intake, in input order (validate).
+  bool keep_documents = false;  ///< Keep the accepted objects as they were written (simulate).
+  bool keep_jobs = false;       ///< Keep the defaulted documents of accepted Jobs (plan --render).
   /// Called now and then with the number of objects so far; may be empty.
   std::function<void(size_t)> progress;
 };
@@ -40,8 +41,9 @@ struct Manifests {
   std::vector<Change> changes;
   std::vector<Intake> intakes;     ///< With keep_intakes; issues between objects are in there too.
   std::map<JobKey, KeptJob> jobs;  ///< With keep_jobs.
-  std::map<std::string, size_t> skipped;  ///< Kinds that Caldera does not read, with their number.
-  size_t objects = 0;                     ///< Of kinds that Caldera reads, refused ones included.
+  std::map<std::string, Value> documents;  ///< With keep_documents, by `Job/team-a/train`.
+  std::map<std::string, size_t> skipped;   ///< Kinds that Caldera does not read, with their number.
+  size_t objects = 0;                      ///< Of kinds that Caldera reads, refused ones included.
   std::chrono::nanoseconds intake_time{0};
 };
 
