@@ -30,7 +30,9 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
         events_(events),
         options_(std::move(options)),
         carriers_(std::make_shared<Carriers>(client, state, observer, options_)),
-        queues_(std::make_shared<QueueStatuses>(client, state, observer, options_)),
+        queues_(std::make_shared<QueueStatuses>(
+            client, state, observer, options_,
+            [this] { ScheduleFollowUp(client_.executor().Now() + options_.longest_backoff); })),
         context_{client, state, observer, events, *carriers_, options_},
         random_(options_.seed) {}
 
@@ -197,22 +199,25 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
     return Millis(half + static_cast<int64_t>(random_()) % (half + 1));
   }
 
+  // At the earlier one of this and what is scheduled.
   void ScheduleFollowUp(Time at) {
-    if (follow_up_ == 0) {
-      follow_up_ = client_.executor().PostAt(std::max(at, client_.executor().Now()),
-                                             [self = shared_from_this()] {
-                                               self->follow_up_ = 0;
-                                               self->FollowUp();
-                                             });
+    if (follow_up_ != 0 && follow_up_at_ <= at) {
+      return;
     }
+    client_.executor().Cancel(follow_up_);
+    follow_up_at_ = at;
+    follow_up_ = client_.executor().PostAt(std::max(at, client_.executor().Now()),
+                                           [self = shared_from_this()] {
+                                             self->follow_up_ = 0;
+                                             self->FollowUp();
+                                           });
   }
 
   void FollowUp() {
     if (stopped_) {
       return;
     }
-    const Time now = client_.executor().Now();
-    followed_ = now;
+    followed_ = client_.executor().Now();
     has_pending_ = false;
     for (const PendingJob& pending : std::exchange(pending_, {})) {
       const auto found = state_.jobs().find({pending.job, pending.kind});
@@ -222,11 +227,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
       }
     }
     carriers_->FollowQueues();
-    const bool failed = queues_->failed();
     queues_->Write();
-    if (failed) {
-      ScheduleFollowUp(now + options_.longest_backoff);
-    }
   }
 
   Client& client_;
@@ -248,6 +249,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   bool has_pending_ = false;
   Time followed_;
   Executor::TimerId follow_up_ = 0;
+  Time follow_up_at_;
   std::minstd_rand random_;
   bool stopped_ = false;
 };

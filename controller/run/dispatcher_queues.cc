@@ -33,7 +33,6 @@ std::map<QueueIndex, QueueCounts> Count(const State& state) {
 }  // namespace
 
 void QueueStatuses::Write() {
-  failed_ = false;
   const std::map<QueueIndex, QueueCounts> counts = Count(state_);
   for (const auto& [name, index] : state_.queues()) {
     const QueueEntry& queue = state_.queue(index);
@@ -64,8 +63,8 @@ void QueueStatuses::WriteOne(const QueueView& view, const Value& status) {
                   --self->in_flight_;
                   if (patched) {
                     self->written_[uid] = {digest, self->client_.executor().Now()};
-                  } else {
-                    self->failed_ = true;
+                  } else if (patched.error().code != ErrorCode::kNotFound && !self->stopped_) {
+                    self->on_failed_();
                   }
                 });
 }

@@ -49,6 +49,7 @@ class Wire final : public HttpTransport {
   [[nodiscard]] bool is_cut() const { return is_cut_; }
   /// `POST works`, `PATCH jobs/status` ...
   std::map<std::string, int> counts;
+  std::string refused;  ///< Writes of this name are refused.
 
   void Send(HttpRequest request, ResponseHandler done) override {
     if (is_cut_) {
@@ -62,6 +63,11 @@ class Wire final : public HttpTransport {
           server_.Send(std::move(request), [](const Result<HttpResponse>& /*lost*/) {});
         }
         return;
+      }
+      if (Name(request) == refused) {
+        HttpResponse response;
+        response.status = 422;
+        return done(std::move(response));
       }
     }
     server_.Send(std::move(request), std::move(done));

@@ -359,6 +359,23 @@ TEST_CASE("a Queue's status has its counts and what it holds") {
                    R"("allocated":{"cpu":"2","pods":"2"}})"));
 }
 
+TEST_CASE("a Queue's status that cannot be written holds nothing up and is tried again") {
+  ControlPlane plane;
+  plane.Fleet({"east"}, "2");
+  Controller controller(plane.server, plane.executor, plane.ledger);
+  controller.wire.refused = "PATCH queues/status";
+  plane.Submit("first", 2);
+  plane.Advance(Millis(5'000));
+  plane.Submit("second", 2);
+  plane.Advance(Millis(5'000));
+  plane.Submit("third", 2);
+  plane.Advance(Millis(5'000));
+  CHECK(plane.Reasons() == std::multiset<std::string>{"Placed", "Queued", "Queued"});
+  controller.wire.refused.clear();
+  plane.Advance(Millis(120'000));
+  CHECK(NumberIn(plane.Get(ControlPlane::kQueues + "/gold"), {"status", "running"}) == 3);
+}
+
 // What must be the same however a run came to its end: without times, uids and versions.
 std::string Normal(const Value& object, const std::map<std::string, std::string>& names) {
   Value copy = object;
