@@ -176,7 +176,13 @@ std::vector<Knob> ScopeKnobs() {
            "What is read of members: summary (their Cluster objects) or nodes (Nodes, Pods, "
            "HyperNodes)",
            TakeMembers},
-          {"members.clusters", "{}", "The same for single clusters, by name", TakeMemberViews}};
+          {"members.clusters", "{}", "The same for single clusters, by name", TakeMemberViews},
+          {"members.deliverAccess", "false",
+           "Send members of view nodes, as a Work, the ClusterRole and binding that this needs",
+           Flag([](Config & c) -> auto& { return c.deliver_access; })},
+          {"members.reader", "system:serviceaccount:caldera-system:caldera",
+           "Whom they are for: the controller's account at the Karmada API, as a user",
+           Text([](Config & c) -> auto& { return c.reader; })}};
 }
 
 std::vector<Knob> LeaderKnobs() {
@@ -296,6 +302,9 @@ void CheckTogether(const Field& root, const ControllerConfig& config) {
     FieldAt(root, "leader.retryPeriod")
         .Refuse("must be shorter than leader.renewDeadline, " +
                 FormatDuration(config.leader.renew_deadline));
+  }
+  if (config.deliver_access && config.reader.empty()) {
+    FieldAt(root, "members.reader").Refuse("must name a user: members.deliverAccess is on");
   }
   if (config.ledger.empty()) {
     FieldAt(root, "ledger.path").Refuse("must name a file: nothing is dispatched unrecorded");

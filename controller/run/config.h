@@ -72,6 +72,9 @@ struct ControllerConfig {
   std::set<std::string> queues;
   MemberView members = MemberView::kSummary;
   std::map<std::string, MemberView> member_views;  ///< By cluster, before `members`.
+  /// Clusters that are watched node by node get what `reader` needs there.
+  bool deliver_access = false;
+  std::string reader = "system:serviceaccount:caldera-system:caldera";
   LeaderConfig leader;
   TimingConfig timing;
   LogConfig log;

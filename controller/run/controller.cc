@@ -169,6 +169,9 @@ class Controller::Impl {
     options.observe = config_.observe;
     options.cluster_backoff = config_.timing.cluster_backoff;
     options.status_interval = config_.timing.queue_status_every;
+    options.reader_of = [this](const std::string& cluster) {
+      return config_.deliver_access && ViewOf(cluster) == MemberView::kNodes ? config_.reader : "";
+    };
     options.on_learnt = [this] { ScheduleCycle(config_.timing.batch); };
     options.on_error = [](const std::string& uid, const Error& error) {
       Log(LogLevel::kWarn, "dispatch", {{"jobUid", uid}, {"error", error.message}});
@@ -355,13 +358,16 @@ class Controller::Impl {
     }
   }
 
+  [[nodiscard]] MemberView ViewOf(const std::string& cluster) const {
+    const auto view = config_.member_views.find(cluster);
+    return view == config_.member_views.end() ? config_.members : view->second;
+  }
+
   // Members that are to be watched node by node: those that there are.
   void UpdateMembers() {
     for (const auto& [name, index] : cycle_.state().clusters()) {
-      const auto view = config_.member_views.find(name);
-      const MemberView wanted = view == config_.member_views.end() ? config_.members : view->second;
       const bool there = cycle_.state().cluster(index).object.has_value();
-      if (there && wanted == MemberView::kNodes && !members_.contains(name)) {
+      if (there && ViewOf(name) == MemberView::kNodes && !members_.contains(name)) {
         ClientOptions options = ClientOptionsOf(config_);
         options.base_path = ProxyPath(name);
         const auto [it, added] = members_.emplace(

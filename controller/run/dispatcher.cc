@@ -29,10 +29,10 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
         observer_(observer),
         events_(events),
         options_(std::move(options)),
-        carriers_(std::make_shared<Carriers>(client, state, observer, options_)),
-        queues_(std::make_shared<QueueStatuses>(
-            client, state, observer, options_,
-            [this] { ScheduleFollowUp(client_.executor().Now() + options_.longest_backoff); })),
+        carriers_(std::make_shared<Carriers>(client, state, observer, options_,
+                                             [this] { FollowUpAgain(); })),
+        queues_(std::make_shared<QueueStatuses>(client, state, observer, options_,
+                                                [this] { FollowUpAgain(); })),
         context_{client, state, observer, events, *carriers_, options_},
         random_(options_.seed) {}
 
@@ -199,6 +199,8 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
     return Millis(half + static_cast<int64_t>(random_()) % (half + 1));
   }
 
+  void FollowUpAgain() { ScheduleFollowUp(client_.executor().Now() + options_.longest_backoff); }
+
   // At the earlier one of this and what is scheduled.
   void ScheduleFollowUp(Time at) {
     if (follow_up_ != 0 && follow_up_at_ <= at) {
@@ -227,6 +229,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
       }
     }
     carriers_->FollowQueues();
+    carriers_->FollowAccess();
     queues_->Write();
   }
 

@@ -41,6 +41,9 @@ struct DispatcherOptions {
   Millis status_interval{1'000};
   /// For so long an own write counts although no watch has shown it yet.
   Millis unseen_write{10'000};
+  /// Whom the access to a member's nodes is delivered for; empty: nobody, and what was delivered
+  /// goes.
+  std::function<std::string(const std::string& cluster)> reader_of;
   /// Called when the observer was told something (a backoff, missing references): a cycle is due.
   std::function<void()> on_learnt;
   /// For logs and metrics: why a look at this job ended early. It is repeated after a backoff.

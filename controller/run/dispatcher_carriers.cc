@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/run/dispatcher_patches.h"
+#include "controller/run/member_access.h"
 #include "controller/run/queue_works.h"
 #include "federation/render.h"
 
@@ -21,8 +22,12 @@ bool IsTaken(const std::string& message) {
 }  // namespace
 
 Carriers::Carriers(Client& client, const State& state, const Observer& observer,
-                   const DispatcherOptions& options)
-    : client_(client), state_(state), observer_(observer), options_(options) {}
+                   const DispatcherOptions& options, std::function<void()> on_failed)
+    : client_(client),
+      state_(state),
+      observer_(observer),
+      options_(options),
+      on_failed_(std::move(on_failed)) {}
 
 std::optional<Carriers::Seen> Carriers::Find(const WorkKey& key) {
   const Time too_old = client_.executor().Now() - options_.unseen_write;
@@ -154,6 +159,26 @@ bool Carriers::QueueIsThere(const std::string& work_name) const {
   });
 }
 
+std::vector<Carrier> Carriers::AccessTo(const std::string& cluster) const {
+  const auto known = state_.clusters().find(cluster);
+  if (!options_.reader_of || known == state_.clusters().end() ||
+      !state_.cluster(known->second).object.has_value()) {
+    return {};
+  }
+  const std::string reader = options_.reader_of(cluster);
+  return reader.empty() ? std::vector<Carrier>() : MakeAccessCarriers(reader, cluster);
+}
+
+// Whether it stays without users.
+bool Carriers::IsKept(const WorkKey& key, const WorkView& view) const {
+  if (view.role == WorkRole::kAccess) {
+    const std::vector<Carrier> wanted = AccessTo(view.cluster);
+    return std::any_of(wanted.begin(), wanted.end(),
+                       [&](const Carrier& carrier) { return KeyOf(carrier) == key; });
+  }
+  return view.role == WorkRole::kQueue && QueueIsThere(key.second);
+}
+
 void Carriers::CollectIfUnused(const WorkKey& key) {
   if (!collecting_ || stopped_ || users_.contains(key) || busy_.contains(key)) {
     return;
@@ -162,7 +187,7 @@ void Carriers::CollectIfUnused(const WorkKey& key) {
   if (!seen || seen->deleting || seen->view == nullptr) {
     return;  // One that no watch has shown yet is looked at when it is shown.
   }
-  if (seen->view->role == WorkRole::kQueue && QueueIsThere(key.second)) {
+  if (IsKept(key, *seen->view)) {
     return;
   }
   busy_.insert(key);
@@ -176,6 +201,23 @@ void Carriers::CollectIfUnused(const WorkKey& key) {
                      self->deleted_[uid] = self->client_.executor().Now();
                    }
                  });
+}
+
+void Carriers::FollowAccess() {
+  if (stopped_) {
+    return;
+  }
+  for (const auto& [cluster, index] : state_.clusters()) {
+    for (const Carrier& carrier : AccessTo(cluster)) {
+      if (NeedOf(carrier) == Need::kWrite) {
+        Write(carrier, [this](const Status& done) {
+          if (!done) {
+            on_failed_();
+          }
+        });
+      }
+    }
+  }
 }
 
 void Carriers::BeginCollecting() {

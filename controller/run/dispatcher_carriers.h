@@ -1,9 +1,10 @@
 // Internal to the dispatcher: the Works that carry what shards need there beside themselves: what
-// their pods refer to, and the member's Queue. One a cluster and object; who uses one is what the
-// shards' own Works say, so that nothing has to be remembered, and one without users goes. One
-// thread.
+// their pods refer to, and the member's Queue; and the access to members. One a cluster and object;
+// who uses one is what the shards' own Works say, so that nothing has to be remembered, and one
+// without users goes. One thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,9 +21,10 @@ namespace caldera {
 
 class Carriers : public std::enable_shared_from_this<Carriers> {
  public:
-  /// All must outlive this.
+  /// All must outlive this. `on_failed`: something should be followed again some time; not called
+  /// after Stop.
   Carriers(Client& client, const State& state, const Observer& observer,
-           const DispatcherOptions& options);
+           const DispatcherOptions& options, std::function<void()> on_failed);
 
   enum class Need : uint8_t {
     kNothing,  ///< It is there as it should be, or something of that name that is not ours.
@@ -42,6 +44,8 @@ class Carriers : public std::enable_shared_from_this<Carriers> {
   void BeginCollecting();
   /// Member Queues follow the federation's: weight, and the end.
   void FollowQueues();
+  /// The access to members follows the settings and the clusters that there are.
+  void FollowAccess();
 
   void Stop() { stopped_ = true; }
   [[nodiscard]] bool idle() const { return busy_.empty(); }
@@ -62,11 +66,14 @@ class Carriers : public std::enable_shared_from_this<Carriers> {
   void Finish(const Carrier& carrier, Result<Value> made, const Client::DoneHandler& done);
   void CollectIfUnused(const WorkKey& key);
   [[nodiscard]] bool QueueIsThere(const std::string& work_name) const;
+  [[nodiscard]] std::vector<Carrier> AccessTo(const std::string& cluster) const;
+  [[nodiscard]] bool IsKept(const WorkKey& key, const WorkView& view) const;
 
   Client& client_;
   const State& state_;
   const Observer& observer_;
   const DispatcherOptions& options_;
+  const std::function<void()> on_failed_;
   std::map<WorkKey, std::set<std::string>> users_;  ///< Job uids.
   std::map<std::string, std::set<WorkKey>> uses_;   ///< By job uid.
   std::map<WorkKey, Made> made_;                    ///< Not shown by a watch yet.

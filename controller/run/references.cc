@@ -271,10 +271,8 @@ Value RenderCarrier(const Carrier& carrier) {
   Value metadata{Value::Map{}};
   metadata.Set("name", CarrierName(carrier.kind, carrier.ns, carrier.name));
   metadata.Set("namespace", ExecutionNamespace(carrier.cluster));
-  metadata.Set(
-      "labels",
-      Value::Map{{"app.kubernetes.io/managed-by", "caldera", {}},
-                 {key("work"), carrier.role == WorkRole::kQueue ? "queue" : "reference", {}}});
+  metadata.Set("labels", Value::Map{{"app.kubernetes.io/managed-by", "caldera", {}},
+                                    {key("work"), std::string(RoleName(carrier.role)), {}}});
   metadata.Set("annotations",
                Value::Map{{key("object"), carrier.Use(), {}}, {key("digest"), carrier.digest, {}}});
   metadata.Set("finalizers", WorkFinalizers());

@@ -101,9 +101,11 @@ Status ReadRole(const Value& work, WorkView& view) {
     view.role = WorkRole::kReference;
   } else if (role == "queue") {
     view.role = WorkRole::kQueue;
+  } else if (role == "access") {
+    view.role = WorkRole::kAccess;
   } else if (!role.empty() && role != "shard") {
     return Fail(ErrorCode::kInvalid, "label " + OurKey("work") + " is \"" + Excerpt(role) +
-                                         "\": shard, reference or queue is known");
+                                         "\": shard, reference, queue or access is known");
   }
   return {};
 }
@@ -261,6 +263,20 @@ Millis GraceOfJob(const Value& spec) {
 }
 
 }  // namespace
+
+std::string_view RoleName(WorkRole role) {
+  switch (role) {
+    case WorkRole::kShard:
+      return "shard";
+    case WorkRole::kReference:
+      return "reference";
+    case WorkRole::kQueue:
+      return "queue";
+    case WorkRole::kAccess:
+      return "access";
+  }
+  return "";
+}
 
 Result<WorkView> ReadWork(const Value& work) {
   WorkView view;

@@ -15,7 +15,9 @@
 namespace caldera {
 
 /// What a Work is for: label `federation.caldera.sh/work`.
-enum class WorkRole : uint8_t { kShard, kReference, kQueue };
+enum class WorkRole : uint8_t { kShard, kReference, kQueue, kAccess };
+/// The label's value: `shard`, `reference`, `queue`, `access`.
+std::string_view RoleName(WorkRole role);
 
 struct WorkView {
   std::string ns;

@@ -13,6 +13,8 @@ WORK = "work.karmada.io/v1alpha1/works"
 QUOTA = "policy.karmada.io/v1alpha1/federatedresourcequotas"
 CLUSTER = "cluster.karmada.io/v1alpha1/clusters"
 PRIORITY = "scheduling.k8s.io/v1/priorityclasses"
+CLUSTER_ROLE = "rbac.authorization.k8s.io/v1/clusterroles"
+CLUSTER_ROLE_BINDING = "rbac.authorization.k8s.io/v1/clusterrolebindings"
 POD, EVENT, NAMESPACE, NODE = "v1/pods", "v1/events", "v1/namespaces", "v1/nodes"
 CONFIG_MAP, SECRET, ACCOUNT = "v1/configmaps", "v1/secrets", "v1/serviceaccounts"
 

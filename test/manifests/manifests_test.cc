@@ -11,6 +11,7 @@
 
 #include "controller/kube/input.h"
 #include "controller/run/config.h"
+#include "controller/run/member_access.h"
 #include "test/manifests/source_calls.h"
 
 using namespace caldera;
@@ -127,6 +128,21 @@ TEST_CASE("the role in members holds what is read through the proxy and nothing 
   const std::set<Right> granted = RightsIn("members");
   CHECK(granted == used.members);
   CHECK(granted.contains({"topology.volcano.sh", "hypernodes", "watch"}));
+}
+
+TEST_CASE("what the controller delivers to members is what manifests/members holds") {
+  std::vector<Value> delivered;
+  for (const Carrier& carrier : MakeAccessCarriers(ShippedConfig().reader, "east")) {
+    Value manifest = carrier.manifest;
+    Value& metadata = *manifest.Find("metadata");
+    metadata.Erase("annotations");  // Karmada's, as its label.
+    metadata.Find("labels")->Erase("karmada.io/managed");
+    delivered.push_back(std::move(manifest));
+  }
+  std::vector<Value> shipped = ReadFolder("members");
+  std::erase_if(shipped,
+                [](const Value& object) { return TextAt(object, {"kind"}) == "Kustomization"; });
+  CHECK(delivered == shipped);
 }
 
 TEST_CASE("the source is read as it is written") {

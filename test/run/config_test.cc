@@ -56,6 +56,15 @@ TEST_CASE("every complaint names file, line, key, value and what would be right"
   CHECK(error.find("timing.batch = 5: ") != std::string::npos);
 }
 
+TEST_CASE("the access to members has an owner") {
+  const auto config = ReadConfig("members: {deliverAccess: true}", "caldera.yaml", {});
+  REQUIRE(config.has_value());
+  CHECK(config->deliver_access);
+  CHECK(config->reader == "system:serviceaccount:caldera-system:caldera");
+  CHECK(ErrorOf("members: {deliverAccess: true, reader: \"\"}").find("members.reader") !=
+        std::string::npos);
+}
+
 TEST_CASE("what does not go together is refused") {
   CHECK(ErrorOf("leader: {renewDeadline: 20s}").find("leader.renewDeadline") != std::string::npos);
   CHECK(ErrorOf("leader: {retryPeriod: 10s}").find("leader.retryPeriod") != std::string::npos);

@@ -183,6 +183,40 @@ TEST_CASE("what a job refers to goes ahead of it and goes with the last user") {
   CHECK(plane.Works() == std::vector<std::string>{"karmada-es-east/caldera-queue.gold"});
 }
 
+TEST_CASE("the access to a member is delivered as set and goes when it is not") {
+  ControlPlane plane;
+  plane.Fleet({"east", "west"});
+  DispatcherOptions options;
+  options.reader_of = [](const std::string& cluster) {
+    return cluster == "east" ? "system:serviceaccount:ours:us" : "";
+  };
+  auto controller =
+      std::make_unique<Controller>(plane.server, plane.executor, plane.ledger, options);
+  plane.Advance(kAWhile);
+  const std::string role = "caldera-clusterrole.caldera-reader";
+  const std::string binding = "caldera-clusterrolebinding.caldera-reader";
+  CHECK(plane.Works() ==
+        std::vector<std::string>{"karmada-es-east/" + role, "karmada-es-east/" + binding});
+  const Value work = plane.Work("east", binding);
+  CHECK(TextIn(work, {"metadata", "labels", "federation.caldera.sh/work"}) == "access");
+  const Value& manifest = work.At({"spec", "workload", "manifests"})->AsList().front();
+  CHECK(TextIn(manifest.Find("subjects")->AsList().front(), {"name"}) ==
+        "system:serviceaccount:ours:us");
+
+  // Somebody deletes it, and it is made again; then the setting is taken back.
+  plane.Ask("DELETE", "/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-east/works/" + role);
+  plane.Advance(kAWhile);
+  plane.Submit("train", 1);  // A cycle.
+  plane.Advance(kAWhile);
+  CHECK(plane.Works().size() == 4);
+  plane.Ask("DELETE", ControlPlane::kJobs + "/train");
+  plane.Advance(kAWhile);
+  controller.reset();
+  controller = std::make_unique<Controller>(plane.server, plane.executor, plane.ledger);
+  plane.Advance(kAWhile);
+  CHECK(plane.Works() == std::vector<std::string>{"karmada-es-east/caldera-queue.gold"});
+}
+
 TEST_CASE("references without users go after a restart too") {
   ControlPlane plane;
   plane.Fleet({"east"});

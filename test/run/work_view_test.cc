@@ -113,7 +113,7 @@ TEST_CASE("a Work that is none of ours or cannot be read says why") {
         std::string::npos);
   CHECK(Refusal(text, "job-uid: u1", "job-uid: u").find("not that of a Work of job u") !=
         std::string::npos);
-  CHECK(Refusal(text, "work: shard", "work: toy").find("shard, reference or queue") !=
+  CHECK(Refusal(text, "work: shard", "work: toy").find("shard, reference, queue or access") !=
         std::string::npos);
   CHECK(Refusal(text, "uid: w-u1-east", "uid: ''").find("is missing") != std::string::npos);
 }

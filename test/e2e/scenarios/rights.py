@@ -4,6 +4,7 @@ That it is enough, all other scenarios show: none of its requests may be forbidd
 """
 import rights
 from objects import plain
+from processes import eventually
 
 ALLOWED = [
     ("create", "work.karmada.io/works"),
@@ -28,5 +29,9 @@ def run(world):
         assert rights.may(world.karmada, verb, what), f"it may not {verb} {what}"
     for verb, what in DENIED:
         assert not rights.may(world.karmada, verb, what), f"it may {verb} {what}"
+    eventually("its access is delivered", lambda: rights.delivered(world.stack))
+    assert rights.delivered(world.stack) == [rights.NODES_OF], rights.delivered(world.stack)
+    if world.stack.programs.real:
+        eventually("it reads the member's nodes", lambda: rights.reads_nodes(world.stack))
     world.submit(plain("as-account", 1, seconds=1))
     world.await_phase("as-account", "Completed")
