@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "federation/knob_parts.h"
+#include "federation/queue_state.h"
 #include "federation/queue_tree.h"
 
 namespace caldera {
@@ -31,20 +32,6 @@ Knob EditQueue(const State& state, QueueIndex queue, Edit edit,
     change(object);
     s.Apply(QueueUpsert{object});
   });
-}
-
-std::string StateText(QueueState state) {
-  switch (state) {
-    case QueueState::kOpen:
-      return "Open";
-    case QueueState::kClosing:
-      return "Closing";
-    case QueueState::kClosed:
-      return "Closed";
-    case QueueState::kUnknown:
-      break;
-  }
-  return "Unknown";
 }
 
 }  // namespace
@@ -173,9 +160,10 @@ Knob RaiseClusterQuota(const State& state, TenantIndex tenant, ClusterIndex clus
 }
 
 Knob OpenQueue(const State& state, QueueIndex queue) {
-  return EditQueue(state, queue,
-                   {"", "status.state", StateText(state.queue(queue).object->state), "Open"},
-                   [](Queue& object) { object.state = QueueState::kOpen; });
+  return EditQueue(
+      state, queue,
+      {"", "status.state", std::string(QueueStateName(state.queue(queue).object->state)), "Open"},
+      [](Queue& object) { object.state = QueueState::kOpen; });
 }
 
 Knob CreateQueue(const std::string& queue) {

@@ -46,6 +46,8 @@ std::string Advice(int rc) {
       return "; another process holds the file, nothing of this was written";
     case SQLITE_INTERRUPT:
       return "; it was given up, since it took too long";
+    case SQLITE_CORRUPT:
+      return "; the file is damaged: restore a backup, or start a new ledger";
     case SQLITE_READONLY:
       return "; the file and its directory must be writable";
     default:

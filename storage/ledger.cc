@@ -54,6 +54,18 @@ Status QuickCheck(Database& database) {
   return {};
 }
 
+/// Leaves nothing beside a file that is no ledger of ours, not even a lock.
+Status RefuseForeign(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed) || std::filesystem::file_size(path, failed) == 0) {
+    return {};
+  }
+  CALDERA_TRY(Database database, Database::Open(path, Database::Mode::kReadOnly, Millis(2'000)));
+  const auto version = IdentifyLedger(database, SchemaVersion());
+  const bool foreign = !version.has_value() && version.error().code == ErrorCode::kInvalid;
+  return foreign ? Status(tl::unexpected<Error>(version.error())) : Status();
+}
+
 }  // namespace
 
 class Ledger::Impl {
@@ -225,6 +237,7 @@ Result<Ledger> Ledger::Open(const std::string& path, const LedgerOptions& option
   if (std::filesystem::exists(path, failed) && !std::filesystem::is_regular_file(path, failed)) {
     return Fail(ErrorCode::kInvalid, path + ": this is no regular file; a ledger is one");
   }
+  CALDERA_CHECK(RefuseForeign(path));
   CALDERA_TRY(WriterLock lock, WriterLock::Take(path));
   CALDERA_TRY(Database database,
               Database::Open(path, Database::Mode::kCreate, options.busy_timeout));

@@ -28,6 +28,20 @@ Result<Datum> ReadDatum(const Statement& statement, int column, ColumnType type)
 
 }  // namespace
 
+const std::vector<ColumnSpec>& ShardColumns() {
+  static const std::vector<ColumnSpec> kColumns = {{"cluster"},
+                                                   {"epoch", ColumnType::kInteger},
+                                                   {"child"},
+                                                   {"minAvailable", ColumnType::kInteger},
+                                                   {"tasks", ColumnType::kTasks},
+                                                   {"requests", ColumnType::kAmounts},
+                                                   {"intent", ColumnType::kInteger},
+                                                   {"placed", ColumnType::kTime},
+                                                   {"since", ColumnType::kTime},
+                                                   {"until", ColumnType::kTime}};
+  return kColumns;
+}
+
 Result<Listing> ReadListing(Statement& statement, const std::vector<ColumnSpec>& specs) {
   Listing listing;
   for (const ColumnSpec& spec : specs) {

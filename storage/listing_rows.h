@@ -19,6 +19,12 @@ struct ColumnSpec {
   ColumnType type = ColumnType::kText;
 };
 
+/// What is told of a row of `shards AS s`, in SQL and as a listing.
+inline constexpr const char* kShardColumns =
+    "s.cluster, s.epoch, s.child, s.min_available, s.tasks, s.requests, s.intent, s.placed, "
+    "s.since, s.until";
+const std::vector<ColumnSpec>& ShardColumns();
+
 /// Reads all rows of a started statement; its columns are `specs` in order.
 Result<Listing> ReadListing(Statement& statement, const std::vector<ColumnSpec>& specs);
 

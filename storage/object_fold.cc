@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "federation/queue_state.h"
 #include "storage/json_text.h"
 
 namespace caldera {
@@ -17,20 +18,6 @@ struct ObjectFold::Statements {
 };
 
 void ObjectFold::Deleter::operator()(Statements* statements) const { delete statements; }
-
-std::string_view QueueStateName(QueueState state) {
-  switch (state) {
-    case QueueState::kOpen:
-      return "Open";
-    case QueueState::kClosing:
-      return "Closing";
-    case QueueState::kClosed:
-      return "Closed";
-    case QueueState::kUnknown:
-      break;
-  }
-  return "Unknown";
-}
 
 Result<ObjectFold> ObjectFold::Open(Database& database) {
   CALDERA_TRY(

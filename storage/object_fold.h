@@ -6,8 +6,6 @@
 
 namespace caldera {
 
-std::string_view QueueStateName(QueueState state);
-
 class ObjectFold {
  public:
   static Result<ObjectFold> Open(Database& database);

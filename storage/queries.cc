@@ -1,12 +1,13 @@
 // Lists of queues, tenants, jobs and placements, and SQL.
 #include "storage/queries.h"
 
+#include <algorithm>
 #include <map>
 
+#include "federation/queue_state.h"
 #include "federation/report.h"
 #include "storage/job_fold.h"
 #include "storage/listing_rows.h"
-#include "storage/object_fold.h"
 
 namespace caldera {
 namespace {
@@ -68,6 +69,20 @@ ResourceList Finite(ResourceList limits) {
   return limits;
 }
 
+/// Keys of a row must differ.
+std::vector<std::string> ColumnNames(const Statement& statement) {
+  std::vector<std::string> names;
+  for (int column = 0; column < statement.Columns(); ++column) {
+    const std::string given = statement.ColumnName(column);
+    std::string name = given;
+    for (int n = 1; std::find(names.begin(), names.end(), name) != names.end(); ++n) {
+      name = given + ":" + std::to_string(n);
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<Listing> ListQueues(const LedgerReader& reader) {
@@ -104,7 +119,24 @@ Result<Listing> ListTenants(const LedgerReader& reader) {
   return listing;
 }
 
+Status CheckQueue(const LedgerReader& reader, const std::string& queue) {
+  if (queue.empty() || queue == kRootQueue || queue == kDefaultQueue) {
+    return {};
+  }
+  CALDERA_TRY(Statement known,
+              reader.database().Prepare("SELECT EXISTS (SELECT 1 FROM queues WHERE name = ?1) OR "
+                                        "EXISTS (SELECT 1 FROM jobs WHERE queue = ?1) OR "
+                                        "EXISTS (SELECT 1 FROM intents WHERE queue = ?1)"));
+  known.Start(queue);
+  CALDERA_TRY(const bool row, known.Step());
+  if (row && known.Integer(0) == 0) {
+    return Fail(ErrorCode::kNotFound, "the ledger has no queue `" + queue + "`");
+  }
+  return {};
+}
+
 Result<Listing> ListJobs(const LedgerReader& reader, const JobFilter& filter) {
+  CALDERA_CHECK(CheckQueue(reader, filter.queue));
   CALDERA_TRY(
       Statement rows,
       reader.database().Prepare(
@@ -129,27 +161,18 @@ Result<Listing> ListJobs(const LedgerReader& reader, const JobFilter& filter) {
 }
 
 Result<Listing> ListPlacements(const LedgerReader& reader, const PlacementFilter& filter) {
-  CALDERA_TRY(Statement rows,
-              reader.database().Prepare(
-                  "SELECT j.namespace || '/' || j.name, j.kind, s.queue, s.cluster, s.epoch, "
-                  "s.child, s.min_available, s.tasks, s.requests, s.intent, s.placed, s.since, "
-                  "s.until FROM shards AS s JOIN jobs AS j ON j.id = s.job "
-                  "WHERE (?1 = '' OR s.queue = ?1) AND (?2 = '' OR s.cluster = ?2) AND "
-                  "(?3 OR s.until IS NULL) ORDER BY j.namespace, j.name, j.kind, s.id"));
+  CALDERA_CHECK(CheckQueue(reader, filter.queue));
+  CALDERA_TRY(
+      Statement rows,
+      reader.database().Prepare(
+          std::string("SELECT j.namespace || '/' || j.name, j.kind, s.queue, ") + kShardColumns +
+          " FROM shards AS s JOIN jobs AS j ON j.id = s.job "
+          "WHERE (?1 = '' OR s.queue = ?1) AND (?2 = '' OR s.cluster = ?2) AND "
+          "(?3 OR s.until IS NULL) ORDER BY j.namespace, j.name, j.kind, s.id"));
   rows.Start(filter.queue, filter.cluster, filter.ended);
-  return ReadListing(rows, {{"job"},
-                            {"kind"},
-                            {"queue"},
-                            {"cluster"},
-                            {"epoch", ColumnType::kInteger},
-                            {"child"},
-                            {"minAvailable", ColumnType::kInteger},
-                            {"tasks", ColumnType::kTasks},
-                            {"requests", ColumnType::kAmounts},
-                            {"intent", ColumnType::kInteger},
-                            {"placed", ColumnType::kTime},
-                            {"since", ColumnType::kTime},
-                            {"until", ColumnType::kTime}});
+  std::vector<ColumnSpec> columns = {{"job"}, {"kind"}, {"queue"}};
+  columns.insert(columns.end(), ShardColumns().begin(), ShardColumns().end());
+  return ReadListing(rows, columns);
 }
 
 Result<Listing> RunSql(const std::string& path, const std::string& sql, const ReadLimits& limits) {
@@ -170,10 +193,7 @@ Result<Listing> RunSql(const std::string& path, const std::string& sql, const Re
     }
     return tl::unexpected<Error>(error);
   }
-  Listing listing;
-  for (int column = 0; column < statement->Columns(); ++column) {
-    listing.columns.push_back(statement->ColumnName(column));
-  }
+  Listing listing{ColumnNames(*statement), {}};
   int64_t bytes = 0;
   while (true) {
     CALDERA_TRY(const bool found, statement->Step());

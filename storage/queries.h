@@ -21,6 +21,10 @@ Result<Listing> ListQueues(const LedgerReader& reader);
 /// others are its assignments by cluster.
 Result<Listing> ListTenants(const LedgerReader& reader);
 
+/// kNotFound where the ledger has never had a queue of that name, nor a job that names it; empty is
+/// fine. The lists below that take a queue check it.
+Status CheckQueue(const LedgerReader& reader, const std::string& queue);
+
 struct JobFilter {
   std::string queue;   ///< Empty: all.
   std::string tenant;  ///< Empty: all.
@@ -86,8 +90,8 @@ struct Explanation {
 };
 Result<Explanation> ExplainJob(const LedgerReader& reader, const std::string& name);
 
-/// One statement that only reads; columns as it names them. Anything else is refused (kInvalid), as
-/// is an answer beyond the limits.
+/// One statement that only reads; columns as it names them, the second of a name as `NAME:1` and so
+/// on. Anything else is refused (kInvalid), as is an answer beyond the limits.
 Result<Listing> RunSql(const std::string& path, const std::string& sql,
                        const ReadLimits& limits = {});
 

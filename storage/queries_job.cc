@@ -106,20 +106,11 @@ Result<Listing> ReadClusters(Database& database, int64_t job) {
 
 Result<Listing> ReadShards(Database& database, int64_t job, bool ended) {
   CALDERA_TRY(Statement rows,
-              database.Prepare("SELECT cluster, epoch, child, min_available, tasks, requests, "
-                               "intent, placed, since, until FROM shards "
-                               "WHERE job = ?1 AND (?2 OR until IS NULL) ORDER BY id"));
+              database.Prepare(std::string("SELECT ") + kShardColumns +
+                               " FROM shards AS s WHERE s.job = ?1 AND (?2 OR s.until IS NULL) "
+                               "ORDER BY s.id"));
   rows.Start(job, ended);
-  return ReadListing(rows, {{"cluster"},
-                            {"epoch", ColumnType::kInteger},
-                            {"child"},
-                            {"minAvailable", ColumnType::kInteger},
-                            {"tasks", ColumnType::kTasks},
-                            {"requests", ColumnType::kAmounts},
-                            {"intent", ColumnType::kInteger},
-                            {"placed", ColumnType::kTime},
-                            {"since", ColumnType::kTime},
-                            {"until", ColumnType::kTime}});
+  return ReadListing(rows, ShardColumns());
 }
 
 Result<Listing> ReadVerdicts(Database& database, int64_t job) {
@@ -171,6 +162,7 @@ Result<int64_t> FindJobRow(const LedgerReader& reader, const std::string& name) 
 
 Result<Listing> ListIntents(const LedgerReader& reader, const HistoryFilter& filter) {
   CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(reader.database()));
+  CALDERA_CHECK(CheckQueue(reader, filter.queue));
   NameParts parts;
   if (!filter.job.empty()) {
     // All jobs of that name: history is also of those that are gone.

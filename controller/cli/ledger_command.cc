@@ -44,6 +44,10 @@ such ledger, job or cycle.)";
 /// Between two steps of `prune` its writer gets a turn.
 constexpr std::chrono::milliseconds kBetweenSteps{10};
 constexpr int64_t kMostDays = 36'500;
+/// What a statement on a file may cost: it is held in memory until it is printed.
+constexpr int64_t kMostRows = 1'000'000;
+constexpr int64_t kMostBytes = int64_t{256} << 20U;
+constexpr Millis kLongestSql{86'400'000};
 
 struct Options {
   AskOptions ask;
@@ -58,6 +62,7 @@ struct Options {
   std::string name;
   int64_t cycle = 0;
   std::string sql;
+  std::string timeout = "30s";
   std::string target;
   bool force = false;
   int64_t keep_days = 90;
@@ -82,7 +87,28 @@ class LedgerQuestion {
     return Print(options_.cycles ? ListCycles(reader_, options_.history.limit)
                                  : ListIntents(reader_, options_.history));
   }
-  Result<Printed> Sql() { return Print(RunSql(path_, options_.sql, asker_.limits)); }
+  Result<Printed> Sql() {
+    ReadLimits limits = asker_.limits;
+    limits.rows = limits.rows > 0 ? limits.rows : kMostRows;
+    limits.bytes = limits.bytes > 0 ? limits.bytes : kMostBytes;
+    if (limits.give_up) {
+      return Print(RunSql(path_, options_.sql, limits));  // A controller's own limit holds.
+    }
+    CALDERA_TRY(const Millis span, SqlTime());
+    const auto end = std::chrono::steady_clock::now() + span;
+    auto gave_up = std::make_shared<bool>(false);
+    limits.give_up = [end, gave_up] {
+      *gave_up = *gave_up || std::chrono::steady_clock::now() >= end;
+      return *gave_up;
+    };
+    const Result<Listing> listing = RunSql(path_, options_.sql, limits);
+    if (!listing.has_value() && *gave_up) {
+      return Fail(ErrorCode::kUnavailable, "the statement was ended, since it took longer than " +
+                                               FormatDuration(span) +
+                                               ": ask for less, or allow it more with --timeout");
+    }
+    return Print(listing);
+  }
 
   Result<Printed> Usage() {
     UsageQuery query;
@@ -181,6 +207,18 @@ class LedgerQuestion {
   }
 
  private:
+  [[nodiscard]] Result<Millis> SqlTime() const {
+    CALDERA_TRY(const Millis span,
+                ParseDuration(options_.timeout).map_error([](const Error& error) {
+                  return error.Within("--timeout");
+                }));
+    if (span <= Millis(0) || span > kLongestSql) {
+      return Fail(ErrorCode::kInvalid, "--timeout: must be more than nothing and at most " +
+                                           FormatDuration(kLongestSql) + ", not " +
+                                           options_.timeout);
+    }
+    return span;
+  }
   [[nodiscard]] std::string PruneText(const PruneReport& report) const {
     const std::string done = options_.dry_run ? "would go" : "went";
     std::string text = "Older than " + FormatTime(report.before) + " " + done + ":\n";
@@ -314,9 +352,11 @@ class LedgerCommand {
     Sub("replay", "Plan a cycle again and compare the digests", &LedgerQuestion::ReplayCycle)
         .add_option("CYCLE", to.cycle, "Number of the cycle")
         ->required();
-    Sub("sql", "Run one SQL statement that only reads", &LedgerQuestion::Sql)
-        .add_option("QUERY", to.sql, "The statement")
-        ->required();
+    CLI::App& sql = Sub("sql", "Run one SQL statement that only reads", &LedgerQuestion::Sql);
+    sql.add_option("QUERY", to.sql, "The statement")->required();
+    sql.add_option("--timeout", to.timeout,
+                   "It is ended after this long (default: 30s); a controller has its own limit")
+        ->type_name("DURATION");
     CLI::App& backup = Sub("backup", "Copy the ledger while it is in use", &LedgerQuestion::BackUp);
     backup.add_option("FILE", to.target, "The copy")->required();
     backup.add_flag("--force", to.force, "Replace the file if it exists");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -188,6 +189,7 @@ class PlanRun {
       CALDERA_TRY(cycle, Cycle::Start(*ledger));
     }
     cycle.Observe(Relist(cycle.state(), result_.now, manifests_.changes));
+    cycle.SetRefusedQueues(RefusedQueues());
     manifests_.changes = {};
     if (!options_.at.empty() && cycle.state().now() != result_.now) {
       std::cerr << "--at " << options_.at
@@ -212,6 +214,19 @@ class PlanRun {
     DropPlacedFromRunning();
     watch_.Lap("report");
     return {};
+  }
+
+  [[nodiscard]] std::map<std::string, std::string> RefusedQueues() const {
+    constexpr std::string_view kQueue = "Queue/";
+    std::map<std::string, std::string> why;
+    for (const Issue& issue : result_.refused) {
+      if (issue.object.starts_with(kQueue)) {
+        why.try_emplace(issue.object.substr(kQueue.size()),
+                        (issue.value.empty() ? issue.field : issue.field + " = " + issue.value) +
+                            ": " + issue.message);
+      }
+    }
+    return why;
   }
 
   // What this plan places is listed under placements; running is what ran before.

@@ -246,6 +246,7 @@ class Controller::Impl {
     }
     cycle_.Observe(std::move(changes));
     relisted_ = true;
+    cycle_.SetRefusedQueues(observer_.RefusedQueues());
     auto outcome = cycle_.Decide();
     if (!outcome.has_value()) {
       Failed(outcome.error());

@@ -49,6 +49,7 @@ Result<CycleOutcome> Cycle::Decide() {
     state_.Apply(change);
   }
   outcome.pending = ExplainPending(state_);
+  SayRefused(outcome.pending);
   outcome.resizes = ExplainResizes(state_);
   outcome.again = GivesBack(outcome.plan);
   if (ledger_ != nullptr) {
@@ -64,6 +65,20 @@ Result<CycleOutcome> Cycle::Decide() {
   next_intent_ = outcome.first_intent + static_cast<int64_t>(outcome.plan.actions.size());
   outcome.observed = std::exchange(observed_, {});
   return outcome;
+}
+
+void Cycle::SayRefused(std::vector<PendingJob>& pending) const {
+  const auto is_missing = [this](const std::string& name) {
+    const auto known = state_.queues().find(name);
+    return known == state_.queues().end() || !state_.queue(known->second).object.has_value();
+  };
+  for (PendingJob& job : pending) {
+    const auto refused = refused_queues_.find(job.queue);
+    if (job.verdict == Verdict::kQueueMissing && refused != refused_queues_.end() &&
+        is_missing(job.queue)) {
+      job.message = "Queue " + job.queue + " was refused: " + refused->second;
+    }
+  }
 }
 
 Status Cycle::Restore() {

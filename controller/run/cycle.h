@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "federation/explain.h"
@@ -40,6 +43,11 @@ class Cycle {
   [[nodiscard]] const State& state() const { return state_; }
 
   void Observe(std::vector<Change> changes);
+  /// The Queues that are there but were refused, with why: State does not have them, and their jobs
+  /// are told so. Holds until the next call.
+  void SetRefusedQueues(std::map<std::string, std::string> why) {
+    refused_queues_ = std::move(why);
+  }
 
   /// Errors: the ledger's. After one, nothing may be dispatched; try again (with a backoff where
   /// Retryable says so) once there is reason to.
@@ -48,9 +56,11 @@ class Cycle {
  private:
   /// Back to what the ledger has, plus what was observed since.
   Status Restore();
+  void SayRefused(std::vector<PendingJob>& pending) const;
 
   Ledger* ledger_ = nullptr;
   State state_;
+  std::map<std::string, std::string> refused_queues_;
   std::vector<Change> observed_;  ///< Since the last cycle that was recorded.
   int64_t next_intent_ = 1;       ///< Without a ledger.
   bool stale_ = false;            ///< state_ holds a plan that was not recorded.

@@ -257,6 +257,15 @@ class Observer::Impl {
   }
 
   std::vector<RefusedObject> TakeRefused() { return std::exchange(refused_, {}); }
+  [[nodiscard]] std::map<std::string, std::string> RefusedQueues() const {
+    std::map<std::string, std::string> why;
+    for (const auto& [key, refusal] : refusals_) {
+      if (key[0] == "Queue") {
+        why.emplace(key[2], refusal.message);
+      }
+    }
+    return why;
+  }
   std::vector<ObeyedCommand> TakeObeyed() { return std::exchange(obeyed_, {}); }
   JobBook& jobs() { return jobs_; }
   ObjectBook& objects() { return objects_; }
@@ -288,8 +297,10 @@ class Observer::Impl {
       refusals_.erase(key);
       return;
     }
-    if (std::string& said = refusals_[key]; said != who.uid + *message) {
-      said = who.uid + *message;
+    RefusedObject& said = refusals_[key];
+    if (said.uid != who.uid || said.message != *message) {
+      said = who;
+      said.message = *message;
       Refuse(std::move(who), *std::move(message));
     }
   }
@@ -411,7 +422,7 @@ class Observer::Impl {
   std::vector<Waiting> commands_;
   std::map<std::string, bool> seen_commands_;  ///< By uid; true: done.
   std::set<std::string> cyclic_;
-  std::map<std::array<std::string, 3>, std::string> refusals_;
+  std::map<std::array<std::string, 3>, RefusedObject> refusals_;  ///< By kind, namespace, name.
   std::vector<RefusedObject> refused_;
   std::vector<ObeyedCommand> obeyed_;
 };
@@ -462,6 +473,10 @@ std::vector<Change> Observer::TakeChanges(Time now) { return impl_->TakeChanges(
 std::set<std::string> Observer::TakeDirtyJobs() { return impl_->jobs().TakeDirty(); }
 std::set<std::string> Observer::TakeDirtyQueues() { return impl_->objects().TakeDirtyQueues(); }
 std::vector<RefusedObject> Observer::TakeRefused() { return impl_->TakeRefused(); }
+
+std::map<std::string, std::string> Observer::RefusedQueues() const {
+  return impl_->RefusedQueues();
+}
 std::vector<ObeyedCommand> Observer::TakeObeyed() { return impl_->TakeObeyed(); }
 Time Observer::NextDue() const { return impl_->NextDue(); }
 

@@ -89,6 +89,8 @@ class Observer {
   /// Queues whose status may need a write, by name.
   std::set<std::string> TakeDirtyQueues();
   std::vector<RefusedObject> TakeRefused();
+  /// The Queues that are refused as they are now, with why.
+  [[nodiscard]] std::map<std::string, std::string> RefusedQueues() const;
   std::vector<ObeyedCommand> TakeObeyed();
   /// When TakeChanges should be called even if nothing is reported (a debounce ends, a charge may
   /// be given back); a zero Time: never.

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "federation/queue_state.h"
 #include "federation/time.h"
 
 namespace caldera {
@@ -231,9 +232,8 @@ std::optional<ParentStatus> MakeParentStatus(const ParentFacts& facts) {
 }
 
 Value MakeQueueStatus(QueueState state, const QueueCounts& counts, const ResourceList& allocated) {
-  constexpr std::array<std::string_view, 4> kStates = {"Open", "Closing", "Closed", "Unknown"};
   Value status{Value::Map{}};
-  status.Set("state", std::string(kStates.at(static_cast<size_t>(state))));
+  status.Set("state", std::string(QueueStateName(state)));
   const std::array<std::pair<std::string_view, int32_t>, 5> all = {{{"pending", counts.pending},
                                                                     {"inqueue", counts.inqueue},
                                                                     {"running", counts.running},

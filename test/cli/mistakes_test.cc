@@ -86,6 +86,46 @@ TEST_CASE("a ledger is a regular file, and so is its backup") {
           "must be 0 or more");
 }
 
+TEST_CASE("a queue that is not there is told, in the lists that take one") {
+  const TempFolder folder;
+  const std::string ledger = folder.Path("l.db");
+  REQUIRE(Plan({"--ledger", ledger}).exit_code == 0);
+  for (const std::string list : {"history", "jobs", "placements"}) {
+    Refused(RunCaldera({"ledger", list, "--queue", "nope", "--ledger", ledger}), "no queue `nope`");
+    CHECK(RunCaldera({"ledger", list, "--queue", "gold", "--ledger", ledger}).exit_code == 0);
+  }
+}
+
+TEST_CASE("a statement without end is ended") {
+  const TempFolder folder;
+  const std::string ledger = folder.Path("l.db");
+  REQUIRE(Plan({"--ledger", ledger}).exit_code == 0);
+  const std::string endless =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+  const auto sql = [&](const std::string& timeout) {
+    return RunCaldera({"ledger", "sql", "--timeout", timeout, "--ledger", ledger, endless});
+  };
+  Refused(sql("50ms"), "took longer than 50ms");
+  Refused(sql("0s"), "--timeout: must be more than nothing");
+  Refused(sql("soon"), "--timeout: ");
+}
+
+TEST_CASE("the job of a queue that was refused is told so") {
+  const Said said = RunCaldera(
+      {"plan", "-f", "-", "-o", "json"},
+      ClusterYaml("east", 8) + QueueYaml("gold", "weight: -5") + JobYaml("a", "gold", 1, 1));
+  CHECK(said.exit_code == 0);
+  CHECK(Has(said.out, "Queue gold was refused: spec.weight = -5: must be an integer from"));
+  CHECK_FALSE(Has(said.out, "there is no Queue"));
+}
+
+TEST_CASE("beside a file that is no ledger nothing is left") {
+  const TempFolder folder;
+  const std::string text = folder.Write("notes.txt", "this is no database, it is a text file");
+  Refused(Plan({"--ledger", text}), "not a SQLite file");
+  CHECK_FALSE(std::filesystem::exists(text + ".lock"));
+}
+
 TEST_CASE("a damaged ledger is what the check is for") {
   const TempFolder folder;
   const std::string ledger = folder.Path("l.db");
@@ -102,6 +142,14 @@ TEST_CASE("a damaged ledger is what the check is for") {
   CHECK(Has(said.out, "wrong: "));
   CHECK_FALSE(Has(said.out, "all is well"));
   Refused(Plan({"--ledger", ledger}), "damaged");
+  {
+    // The schema: nothing can be asked any more.
+    std::fstream file(ledger, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(110);
+    file << std::string(64, '\xA5');
+  }
+  Refused(RunCaldera({"ledger", "check", "--ledger", ledger}),
+          "the file is damaged: restore a backup, or start a new ledger");
 }
 
 }  // namespace

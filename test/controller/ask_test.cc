@@ -56,6 +56,8 @@ class Server {
     endpoints_ = Must(HttpEndpoints::Start("127.0.0.1", 0, executor_, std::move(handlers)));
     thread_ = std::thread([this] { executor_.Run(); });
   }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
   ~Server() {
     executor_.Stop();
     thread_.join();

@@ -49,6 +49,25 @@ TEST_CASE("a cycle without a ledger plans and numbers its intents") {
   CHECK(second.plan.actions[0].job == Key("team-a/later"));
 }
 
+TEST_CASE(
+    "a job of a queue that was refused is told why, one of a queue that is not there is not") {
+  Cycle cycle;
+  std::vector<Change> listing = Listing();
+  std::erase_if(listing,
+                [](const Change& change) { return std::holds_alternative<QueueUpsert>(change); });
+  cycle.Observe(Relist(cycle.state(), kStart, listing));
+  cycle.SetRefusedQueues({{"gold", "spec.weight = -5: must be more"}, {"other", "no"}});
+  const CycleOutcome outcome = Must(cycle.Decide());
+  REQUIRE(outcome.pending.size() == 2);
+  for (const PendingJob& job : outcome.pending) {
+    CHECK(job.verdict == Verdict::kQueueMissing);
+    CHECK(job.message == "Queue gold was refused: spec.weight = -5: must be more");
+  }
+  cycle.SetRefusedQueues({{"other", "no"}});
+  cycle.Observe({ClockSet{kStart + Millis(1)}});
+  CHECK(Must(cycle.Decide()).pending.at(0).message == "there is no Queue gold");
+}
+
 TEST_CASE("each run is a relist that goes on from the ledger") {
   const TempDir directory;
   const std::string path = directory.File("ledger.db");

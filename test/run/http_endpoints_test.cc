@@ -64,6 +64,8 @@ struct Served {
     endpoints = *std::move(started);
     thread = std::thread([this] { executor.Run(); });
   }
+  Served(const Served&) = delete;
+  Served& operator=(const Served&) = delete;
   ~Served() {
     executor.Stop();
     thread.join();

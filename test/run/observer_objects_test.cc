@@ -86,6 +86,10 @@ TEST_CASE("a refused queue keeps its last good form and a new one is not there")
   const auto refused = w.observer.TakeRefused();
   REQUIRE(refused.size() == 2);
   CHECK(refused[0].message.find("spec.weight (70000)") != std::string::npos);
+  CHECK(w.observer.RefusedQueues().at("silver") == refused[1].message);
+  w.See(QueueText("silver", "s-uid", "", "weight: 7"));
+  w.Step();
+  CHECK(w.observer.RefusedQueues().size() == 1);
 }
 
 TEST_CASE("queues whose parents lead in a circle are named and keep their jobs waiting") {

@@ -292,6 +292,25 @@ TEST_CASE("a job's name may be short where it is clear") {
   }
 }
 
+TEST_CASE("a queue that the ledger does not know is not found, one that it knew is") {
+  Scene scene;
+  Fill(scene);
+  const LedgerReader reader = scene.Reader();
+  for (const auto& code : {ListJobs(reader, {"nope", "", "", false}).error().code,
+                           ListPlacements(reader, {"nope", "", false}).error().code,
+                           ListIntents(reader, {"", "nope", 10}).error().code}) {
+    CHECK(code == ErrorCode::kNotFound);
+  }
+  for (const char* const known : {"", "gold", "root", "default"}) {
+    CHECK(CheckQueue(reader, known).has_value());
+  }
+  scene.fed.Do(QueueDelete{"silver"});
+  scene.fed.AddJob("team-a/ghostly", "ghost", 1, "cpu=1");
+  scene.Record();
+  CHECK(CheckQueue(scene.Reader(), "silver").has_value());
+  CHECK(Must(ListJobs(scene.Reader(), {"ghost", "", "", false})).rows.size() == 1);
+}
+
 TEST_CASE("SQL reads, and does nothing else") {
   Scene scene;
   Fill(scene);
@@ -304,6 +323,10 @@ TEST_CASE("SQL reads, and does nothing else") {
                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
                     "WHERE i < 5) SELECT sum(i) FROM n"))
             .rows.size() == 1);
+  CHECK(Must(RunSql(scene.path, "SELECT 1 AS a, 2 AS a, 3 AS b, 4 AS a")).columns ==
+        std::vector<std::string>{"a", "a:1", "b", "a:2"});
+  CHECK(Must(RunSql(scene.path, "SELECT 1 AS 'a:1', 2 AS a, 3 AS a")).columns ==
+        std::vector<std::string>{"a:1", "a", "a:2"});
   const std::string copy = scene.directory.File("copy.db");
   for (const std::string& wrong :
        {std::string("DELETE FROM jobs"), std::string("UPDATE jobs SET name = ''"),
