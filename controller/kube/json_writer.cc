@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "controller/kube/plain_scalar.h"
+
 namespace caldera {
 namespace {
 
@@ -52,28 +54,14 @@ class Writer {
   explicit Writer(bool pretty) : pretty_(pretty) {}
 
   void Write(const Value& value) {
-    switch (value.kind()) {
-      case Value::Kind::kNull:
-        out_ += "null";
-        return;
-      case Value::Kind::kBool:
-        out_ += value.AsBool() ? "true" : "false";
-        return;
-      case Value::Kind::kInteger:
-        out_ += std::to_string(value.AsInteger());
-        return;
-      case Value::Kind::kDecimal:
-        out_ += value.AsDecimal();
-        return;
-      case Value::Kind::kString:
-        AppendString(out_, value.AsString());
-        return;
-      case Value::Kind::kList:
-        WriteList(value.AsList());
-        return;
-      case Value::Kind::kMap:
-        WriteMap(value.AsMap());
-        return;
+    if (value.IsString()) {
+      AppendString(out_, value.AsString());
+    } else if (value.IsList()) {
+      WriteList(value.AsList());
+    } else if (value.IsMap()) {
+      WriteMap(value.AsMap());
+    } else {
+      AppendPlainScalar(out_, value);
     }
   }
   [[nodiscard]] std::string Take() { return std::move(out_); }

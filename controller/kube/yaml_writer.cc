@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "controller/kube/plain_scalar.h"
 #include "controller/kube/yaml_scalar.h"
 
 namespace caldera {
@@ -176,28 +177,14 @@ class Writer {
 
   // Ends without a line feed.
   void WriteScalar(const Value& value, size_t indent, bool literals) {
-    switch (value.kind()) {
-      case Value::Kind::kNull:
-        out_ += "null";
-        return;
-      case Value::Kind::kBool:
-        out_ += value.AsBool() ? "true" : "false";
-        return;
-      case Value::Kind::kInteger:
-        out_ += std::to_string(value.AsInteger());
-        return;
-      case Value::Kind::kDecimal:
-        out_ += value.AsDecimal();
-        return;
-      case Value::Kind::kString:
-        WriteString(value.AsString(), indent, literals);
-        return;
-      case Value::Kind::kList:
-        out_ += "[]";
-        return;
-      case Value::Kind::kMap:
-        out_ += "{}";
-        return;
+    if (value.IsString()) {
+      WriteString(value.AsString(), indent, literals);
+    } else if (value.IsList()) {
+      out_ += "[]";
+    } else if (value.IsMap()) {
+      out_ += "{}";
+    } else {
+      AppendPlainScalar(out_, value);
     }
   }
 

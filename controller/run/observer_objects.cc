@@ -2,59 +2,11 @@
 
 #include <algorithm>
 
-#include "federation/codec_fields.h"
-
 namespace caldera {
 namespace {
 
 using Kind = ObjectBook::Kind;
 using Key = ObjectBook::Key;
-
-Key KeyOf(const PriorityClassUpsert& c) { return {Kind::kPriorityClass, {c.priority_class.name}}; }
-Key KeyOf(const NamespaceUpsert& c) { return {Kind::kNamespace, {c.ns.name}}; }
-Key KeyOf(const QueueUpsert& c) { return {Kind::kQueue, {c.queue.name}}; }
-Key KeyOf(const TenantQuotaUpsert& c) {
-  return {Kind::kTenantQuota, {c.quota.tenant, c.quota.name}};
-}
-Key KeyOf(const ClusterUpsert& c) { return {Kind::kCluster, {c.cluster.name}}; }
-Key KeyOf(const NodeUpsert& c) { return {Kind::kNode, {c.node.cluster, c.node.name}}; }
-Key KeyOf(const HyperNodeUpsert& c) {
-  return {Kind::kHyperNode, {c.hyper_node.cluster, c.hyper_node.name}};
-}
-Key KeyOf(const PodUpsert& c) { return {Kind::kPod, {c.pod.cluster, c.pod.ns, c.pod.name}}; }
-
-template <class C>
-concept IsUpsert = requires(const C& change) {
-  KeyOf(change);
-};
-
-Change Deletion(const Key& key) {
-  const auto& [first, second, third] = key.parts;
-  switch (key.kind) {
-    case Kind::kPriorityClass:
-      return PriorityClassDelete{first};
-    case Kind::kNamespace:
-      return NamespaceDelete{first};
-    case Kind::kQueue:
-      return QueueDelete{first};
-    case Kind::kTenantQuota:
-      return TenantQuotaDelete{first, second};
-    case Kind::kCluster:
-      return ClusterDelete{first};
-    case Kind::kNode:
-      return NodeDelete{first, second};
-    case Kind::kHyperNode:
-      return HyperNodeDelete{first, second};
-    case Kind::kPod:
-      break;
-  }
-  return PodDelete{first, second, third};
-}
-
-bool SameObject(const Change& a, const Change& b) {
-  return a.index() == b.index() &&
-         std::visit([&b]<class C>(const C& left) { return codec::Same(left, std::get<C>(b)); }, a);
-}
 
 template <class Entries>
 auto* EntryAt(const State::ByName& names, const Entries& entry_of, const std::string& name) {
@@ -81,8 +33,8 @@ const PriorityEntry* PriorityAt(const State& state, const std::string& name) {
       [&](PriorityIndex i) -> const PriorityEntry& { return state.priority(i); }, name);
 }
 
-template <class Upsert, class Objects, class ObjectKey>
-std::optional<Change> Found(const Objects& objects, const ObjectKey& key) {
+template <class Upsert, class Objects, class Name>
+std::optional<Change> Found(const Objects& objects, const Name& key) {
   const auto it = objects.find(key);
   return it == objects.end() ? std::nullopt : std::optional<Change>(Upsert{it->second});
 }
@@ -362,12 +314,12 @@ void ObjectBook::Take(Time now, std::vector<Change>& changes) {
     if (!change.has_value()) {
       closing_.erase(key.kind == Kind::kQueue ? key.parts[0] : std::string());
       if (known.has_value()) {
-        changes.push_back(Deletion(key));
+        changes.push_back(DeletionOf(key));
       }
       continue;
     }
     std::optional<Change> upsert = Prepared(key, *change, now);
-    if (upsert.has_value() && !(known.has_value() && SameObject(*known, *upsert))) {
+    if (upsert.has_value() && !(known.has_value() && SameChange(*known, *upsert))) {
       if (key.kind == Kind::kQueue) {
         dirty_queues_.insert(key.parts[0]);
       }

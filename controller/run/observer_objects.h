@@ -3,41 +3,23 @@
 // latest is kept for good, since State may not believe its Ready yet.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "controller/run/commands.h"
 #include "controller/run/observer.h"
+#include "federation/object_key.h"
 
 namespace caldera {
 
 class ObjectBook {
  public:
-  /// In the order in which upserts are emitted: what is referred to comes first.
-  enum class Kind : uint8_t {
-    kPriorityClass,
-    kNamespace,
-    kQueue,
-    kTenantQuota,
-    kCluster,
-    kNode,
-    kHyperNode,
-    kPod,
-  };
-  struct Key {
-    Kind kind = Kind::kPriorityClass;
-    std::array<std::string, 3> parts;
-    friend bool operator<(const Key& a, const Key& b) {
-      return std::tie(a.kind, a.parts) < std::tie(b.kind, b.parts);
-    }
-  };
+  using Kind = ObjectKind;
+  using Key = ObjectKey;
 
   ObjectBook(const State& state, const ObserverOptions& options)
       : state_(state), options_(options) {}
