@@ -63,6 +63,9 @@ class World:
     def job(self, name):
         return self.karmada.get(JOB, name, self.ns)
 
+    def jobs(self):
+        return self.karmada.list(JOB, self.ns)
+
     def phase(self, name):
         return self.job(name).get("status", {}).get("state", {}).get("phase", "")
 

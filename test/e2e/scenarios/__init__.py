@@ -1,5 +1,5 @@
 """The scenarios by name, in the order in which they run. Each is a function of a World."""
-from . import completion, edits, limits, members, references, refusals, restart, rights
+from . import completion, edits, limits, members, references, refusals, restart, rights, shares
 
 ALL = {
     "rights": rights.run,
@@ -7,6 +7,7 @@ ALL = {
     "capability": limits.capability,
     "quota": limits.quota_of_tenant,
     "priority": limits.priority,
+    "shares": shares.converge,
     "close": edits.close_queue,
     "suspend": edits.suspend,
     "scale": edits.scale,
