@@ -176,7 +176,12 @@ constexpr auto FieldsOf(const Task*) {
                     F("minAvailable", &Task::min_available),
                     F("request", &Task::request),
                     F("nodes", &Task::nodes),
-                    F("partition", &Task::partition)};
+                    F("partition", &Task::partition),
+                    F("dependsOn", &Task::depends_on)};
+}
+constexpr auto FieldsOf(const Ties*) {
+  return std::tuple{F("plugins", &Ties::plugins), F("volumes", &Ties::volumes),
+                    F("minSuccess", &Ties::min_success)};
 }
 constexpr auto FieldsOf(const ClusterConstraint*) {
   return std::tuple{F("names", &ClusterConstraint::names),
@@ -227,6 +232,7 @@ constexpr auto FieldsOf(const Job*) {
                     F("placement", &Job::placement),
                     F("reports", &Job::reports),
                     F("reported", &Job::reported),
+                    F("ties", &Job::ties),
                     F("split", &Job::split),
                     F("rendezvous", &Job::rendezvous),
                     F("maxClusters", &Job::max_clusters),

@@ -7,6 +7,7 @@
 #include "federation/feasibility.h"
 #include "federation/gate.h"
 #include "federation/share.h"
+#include "federation/split.h"
 
 namespace caldera {
 
@@ -230,6 +231,9 @@ Reason Explainer::SumUp(const JobClass& job_class, const ClusterVerdicts& cluste
   if (std::optional<Reason> larger = LargerThanFederation(job_class.shape)) {
     return *larger;
   }
+  if (std::optional<Reason> split = NotSplit(job_class)) {
+    return *std::move(split);
+  }
   if (std::optional<Reason> larger = LargerThanEveryCluster(job_class.shape)) {
     return *larger;
   }
@@ -259,6 +263,52 @@ Reason Explainer::SumUp(const JobClass& job_class, const ClusterVerdicts& cluste
     names.push_back(cluster.cluster + ": " + cluster.message);
   }
   return {Verdict::kNoClusterMatches, "no cluster may take it: " + Listed(names, "; "), {}};
+}
+
+/// Of a job that no single cluster takes: why it is not split, or a Reason of kNone where it would
+/// be. Nothing where splitting is not the question.
+std::optional<Reason> Explainer::NotSplit(const JobClass& job_class) const {
+  const Shape& shape = state_.shape(job_class.shape);
+  const SplitRules& rules = shape.split;
+  if (rules.mode == SplitMode::kNever ||
+      std::none_of(round_.clusters().begin(), round_.clusters().end(),
+                   [&](const ClusterView& view) { return IsAdmitted(view, shape.clusters); })) {
+    return std::nullopt;
+  }
+  const bool larger =
+      !CouldEverFit(state_, round_.clusters(), job_class.shape, round_.quotas()[job_class.tenant]);
+  if (!larger && (rules.mode != SplitMode::kAllowed || !MaySplit(shape))) {
+    return std::nullopt;
+  }
+  const std::optional<Reason> alone =
+      larger ? LargerThanEveryCluster(job_class.shape) : std::nullopt;
+  Reason reason;
+  if (!rules.unsafe.empty()) {
+    reason = {Verdict::kSplitUnsafe, "it must not be split: " + rules.unsafe, {}};
+  } else if (MaySplit(shape)) {
+    const SplitSites sites = SitesNow(state_, job_class, round_.clusters(), round_.limits());
+    if (sites.sites.size() < 2) {
+      return std::nullopt;
+    }
+    if (!SplitOver(state_, job_class.shape, sites).empty()) {
+      return Reason{};
+    }
+    reason = WhyNoSplit(state_, job_class.shape, sites);
+  } else if (rules.max_clusters == 1 || rules.max_distance == SplitDistance::kCluster) {
+    reason = {Verdict::kMaxClusters,
+              rules.max_clusters == 1 ? "max-clusters 1 does not let it be split"
+                                      : "max-distance cluster does not let it be split",
+              {}};
+  } else {
+    return std::nullopt;
+  }
+  if (reason.figures.empty() && alone) {
+    reason.figures = alone->figures;
+  }
+  reason.message = (larger ? alone ? alone->message + "; " : "no cluster could hold it; "
+                           : "no cluster has room now; ") +
+                   reason.message;
+  return reason;
 }
 
 std::optional<Reason> Explainer::LargerThanFederation(ShapeIndex shape) const {

@@ -45,6 +45,7 @@ class Explainer {
   [[nodiscard]] ClusterVerdict AskCluster(const ClusterView& cluster,
                                           const JobClass& job_class) const;
   [[nodiscard]] Reason SumUp(const JobClass& job_class, const ClusterVerdicts& clusters) const;
+  [[nodiscard]] std::optional<Reason> NotSplit(const JobClass& job_class) const;
   [[nodiscard]] ClusterVerdicts WithBackoffs(const ClusterVerdicts& clusters,
                                              const JobEntry& job) const;
   [[nodiscard]] std::optional<Reason> FirstBackoff(const ClusterVerdicts& clusters,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "federation/split.h"
+
 namespace caldera {
 
 namespace {
@@ -181,6 +183,12 @@ bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, 
     return !cluster.lost && IsAllowed(cluster, state.shape(shape).clusters) && assigned(cluster) &&
            FitsEmpty(state, cluster, shape);
   });
+}
+
+bool CouldEverGo(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape,
+                 const TenantLimits& quotas) {
+  return CouldEverFit(state, clusters, shape, quotas) ||
+         CouldEverSplit(state, clusters, shape, quotas);
 }
 
 }  // namespace caldera

@@ -41,5 +41,8 @@ Reason BacksOff(const State& state, const JobEntry& job, std::string_view cluste
 /// tenant's static assignment there.
 bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape,
                   const TenantLimits& quotas);
+/// That, or it could be split over such clusters.
+bool CouldEverGo(const State& state, const std::vector<ClusterView>& clusters, ShapeIndex shape,
+                 const TenantLimits& quotas);
 
 }  // namespace caldera

@@ -207,14 +207,14 @@ constexpr std::array<Known, 16> kKnown{{
     {"cluster-tolerations", true,
      [](const Field& f, Job& job) { TakeClusterTolerations(f, job.clusters); }},
     {"placement", true, [](const Field& f, Job& job) { TakePlacement(f, job.placement); }},
-    {"split", false,
+    {"split", true,
      [](const Field& f, Job& job) {
        TakeChoice(f, {"never", "when-needed", "allowed"}, job.split);
      }},
-    {"rendezvous", false, [](const Field& f, Job& job) { TakeRendezvous(f, job.rendezvous); }},
-    {"max-clusters", false, [](const Field& f, Job& job) { TakeCount(f, job.max_clusters); }},
-    {"min-shard", false, [](const Field& f, Job& job) { TakeCount(f, job.min_shard); }},
-    {"max-distance", false,
+    {"rendezvous", true, [](const Field& f, Job& job) { TakeRendezvous(f, job.rendezvous); }},
+    {"max-clusters", true, [](const Field& f, Job& job) { TakeCount(f, job.max_clusters); }},
+    {"min-shard", true, [](const Field& f, Job& job) { TakeCount(f, job.min_shard); }},
+    {"max-distance", true,
      [](const Field& f, Job& job) {
        TakeChoice(f, {"cluster", "zone", "region", "any"}, job.max_distance);
      }},

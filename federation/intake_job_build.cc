@@ -1,6 +1,7 @@
 #include "federation/intake_job_build.h"
 
 #include <algorithm>
+#include <array>
 
 #include "federation/intake_read.h"
 #include "federation/pod_request.h"
@@ -71,6 +72,9 @@ Task BuildTask(const Field& field) {
   task.min_available = Number(field["minAvailable"]);
   task.request = PodRequest(field["template"]["spec"]);
   task.nodes = BuildNodes(field["template"]["spec"]);
+  for (const Field& name : ItemsOf(field["dependsOn"]["name"])) {
+    task.depends_on.emplace_back(TextOf(name));
+  }
   const Field partition = field["partitionPolicy"];
   if (IsMap(partition)) {
     task.partition = {Number(partition["totalPartitions"]), Number(partition["partitionSize"]),
@@ -78,6 +82,34 @@ Task BuildTask(const Field& field) {
                       BuildTopology(partition["networkTopology"])};
   }
   return task;
+}
+
+// Each pod gets its own claim of an ephemeral volume; a claim by name is one for all.
+bool MountsClaims(const Field& spec) {
+  if (!ItemsOf(spec["volumes"]).empty()) {
+    return true;
+  }
+  const std::vector<Field> tasks = ItemsOf(spec["tasks"]);
+  return std::any_of(tasks.begin(), tasks.end(), [](const Field& task) {
+    const std::vector<Field> volumes = ItemsOf(task["template"]["spec"]["volumes"]);
+    return std::any_of(volumes.begin(), volumes.end(),
+                       [](const Field& volume) { return IsMap(volume["persistentVolumeClaim"]); });
+  });
+}
+
+Ties BuildTies(const Field& spec) {
+  // `env` gives each pod its index and nothing of the others.
+  constexpr std::array<std::string_view, 7> kConnecting = {"hcclrank", "mpi", "pytorch",   "ray",
+                                                           "ssh",      "svc", "tensorflow"};
+  Ties ties;
+  for (const std::string_view name : kConnecting) {
+    if (spec["plugins"][name].Present()) {
+      ties.plugins.emplace_back(name);
+    }
+  }
+  ties.volumes = MountsClaims(spec);
+  ties.min_success = NumberOf(spec["minSuccess"]).value_or(0) > 0;
+  return ties;
 }
 
 }  // namespace
@@ -90,6 +122,7 @@ void BuildJob(const Field& spec, Job& job) {
     job.tasks.push_back(BuildTask(task));
   }
   job.topology = BuildTopology(spec["networkTopology"]);
+  job.ties = BuildTies(spec);
   if (const Field estimate = spec["runningEstimate"]; estimate.Present()) {
     if (const auto span = ParseDuration(TextOf(estimate)); span.has_value()) {
       job.running_estimate = *span;

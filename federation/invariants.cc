@@ -55,6 +55,9 @@ class Checker {
     CheckCandidate(job);
     CheckQueue(job);
     CheckSums(job, action);
+    if (action.shards.size() > 1) {
+      CheckSplit(job, action.shards);
+    }
     for (const Shard& shard : action.shards) {
       for (const ClusterBackoff& backoff : job.backoffs) {
         Expect(backoff.cluster != shard.cluster || backoff.until <= state_.now(),
@@ -158,6 +161,92 @@ class Checker {
       Expect(granted[task.name] == task.replicas,
              "the replicas of " + task.name + " do not add up");
     }
+  }
+
+  /// Several shards: as many, as large and as near as the job says, each with all tasks, and the
+  /// floors of the gang divided exactly.
+  void CheckSplit(const JobEntry& job, const std::vector<Shard>& shards) {
+    const JobSpec& spec = state_.spec(job);
+    Expect(spec.split != "never" && spec.max_distance != "cluster", "it must not be split");
+    Expect(!spec.ties.volumes && !spec.ties.min_success &&
+               spec.topology.mode != TopologyMode::kHard &&
+               (spec.ties.plugins.empty() || !spec.rendezvous.empty()),
+           "to split it is unsafe");
+    Expect(spec.max_clusters == 0 || shards.size() <= static_cast<size_t>(spec.max_clusters),
+           "it is in more clusters than max-clusters allows");
+    std::set<std::string> clusters;
+    std::map<std::string, int64_t> floors;
+    int64_t floor = 0;
+    int64_t shards_with_floor = 0;
+    for (const Shard& shard : shards) {
+      Expect(clusters.insert(shard.cluster).second, "two shards are in " + shard.cluster);
+      const int64_t needed = CheckShard(spec, shard, floors);
+      floor += shard.min_available;
+      shards_with_floor += needed > 0 ? 1 : 0;
+    }
+    int64_t floors_sum = 0;
+    for (const Task& task : spec.tasks) {
+      Expect(floors[task.name] == task.min_available,
+             "the minAvailable of " + task.name + " does not add up");
+      floors_sum += task.min_available;
+    }
+    Expect(floor == std::max<int64_t>(spec.min_available,
+                                      floors_sum > spec.min_available ? shards_with_floor : 0),
+           "its minAvailable does not add up");
+    CheckDistance(spec.max_distance, clusters);
+  }
+
+  /// What its tasks need together.
+  int64_t CheckShard(const JobSpec& spec, const Shard& shard,
+                     std::map<std::string, int64_t>& floors) {
+    int64_t pods = 0;
+    int64_t needed = 0;
+    Expect(shard.tasks.size() == spec.tasks.size(), "a shard has other tasks");
+    for (size_t t = 0; t < std::min(shard.tasks.size(), spec.tasks.size()); ++t) {
+      const TaskGrant& grant = shard.tasks[t];
+      const Task& task = spec.tasks[t];
+      Expect(grant.name == task.name, "a shard has other tasks");
+      Expect(grant.min_available <= grant.replicas, "a shard needs more pods than it has");
+      Expect(task.partition.total == 0 || grant.replicas % task.partition.size == 0,
+             "a partition of " + task.name + " is cut");
+      Expect(task.depends_on.empty() || grant.replicas == 0 || grant.replicas == task.replicas,
+             "task " + task.name + " is cut from what it depends on");
+      floors[grant.name] += grant.min_available;
+      pods += grant.replicas;
+      needed += grant.min_available;
+    }
+    Expect(pods >= spec.min_shard, "the shard in " + shard.cluster + " is below min-shard");
+    Expect(shard.min_available <= pods, "a shard needs more pods than it has");
+    Expect(shard.min_available > 0 || needed == 0, "a shard says nothing of what it needs");
+    return needed;
+  }
+
+  void CheckDistance(const std::string& most, const std::set<std::string>& names) {
+    if (most == "any") {
+      return;
+    }
+    std::vector<std::set<std::string>> places;
+    for (const std::string& name : names) {
+      const auto it = state_.clusters().find(name);
+      if (it == state_.clusters().end() || !state_.cluster(it->second).object.has_value()) {
+        return;  // Said elsewhere.
+      }
+      const Cluster& cluster = *state_.cluster(it->second).object;
+      std::set<std::string>& place = places.emplace_back();
+      const std::string region = cluster.provider + "/" + cluster.region;
+      if (most == "region" && !cluster.region.empty()) {
+        place.insert(region);
+      }
+      for (const std::string& zone : cluster.zones) {
+        place.insert(region + "/" + zone);
+      }
+    }
+    const auto shared = [&](const std::string& place) {
+      return std::all_of(places.begin(), places.end(),
+                         [&](const auto& other) { return other.contains(place); });
+    };
+    Expect(std::any_of(places.front().begin(), places.front().end(), shared),
+           "its clusters are further apart than " + most);
   }
 
   bool CheckCluster(const ClusterConstraint& wanted, const Shard& shard) {

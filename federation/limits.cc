@@ -127,6 +127,20 @@ std::optional<Block> Limits::CheckCluster(TenantIndex tenant, ClusterIndex clust
   return std::nullopt;
 }
 
+void Limits::CapRoom(TenantIndex tenant, ClusterIndex cluster, ResourceVector& room) const {
+  const auto quota = quotas_[tenant].in.find(cluster);
+  if (quota == quotas_[tenant].in.end()) {
+    return;
+  }
+  const auto charged = tenants_[tenant].charged_in.find(cluster);
+  for (ResourceIndex r = 0; r < quota->second.size(); ++r) {
+    if (quota->second[r] != kUnlimited) {
+      const int64_t used = charged == tenants_[tenant].charged_in.end() ? 0 : charged->second[r];
+      room.Set(r, std::min(room[r], SaturatingSub(quota->second[r], used)));
+    }
+  }
+}
+
 void Limits::Commit(QueueIndex queue, TenantIndex tenant, ClusterIndex cluster,
                     const ShapeFacts& facts) {
   Tenant& t = tenants_[tenant];

@@ -41,6 +41,9 @@ class Limits {
   [[nodiscard]] std::optional<Block> CheckCluster(TenantIndex tenant, ClusterIndex cluster,
                                                   const ShapeFacts& facts) const;
 
+  /// Cuts `room` to what the tenant's static assignment in that cluster leaves.
+  void CapRoom(TenantIndex tenant, ClusterIndex cluster, ResourceVector& room) const;
+
   void Commit(QueueIndex queue, TenantIndex tenant, ClusterIndex cluster, const ShapeFacts& facts);
 
   [[nodiscard]] Reason Explain(const Block& block) const;

@@ -189,7 +189,16 @@ struct Task {
   ResourceList request;  ///< Of one pod, by the rules of pod_request.h, with `pods: 1`.
   NodeConstraint nodes;
   PartitionPolicy partition;
+  std::vector<std::string> depends_on;  ///< dependsOn.name: tasks that have to run before it.
   friend auto operator<=>(const Task&, const Task&) = default;
+};
+
+/// What ties the pods of a job to one cluster.
+struct Ties {
+  std::vector<std::string> plugins;  ///< By which they find each other (svc, mpi ...); sorted.
+  bool volumes = false;              ///< They mount claims, which belong to one cluster.
+  bool min_success = false;          ///< The end depends on a count that no shard has alone.
+  friend bool operator==(const Ties&, const Ties&) = default;
 };
 
 /// Which clusters a job may use: annotations `clusters`, `cluster-selector`, `cluster-tolerations`.
@@ -274,6 +283,7 @@ struct Job {
   Time reported;  ///< status.state.lastTransitionTime.
 
   // Checked at intake; used by later passes (split, share, recovery).
+  Ties ties;
   std::string split = "when-needed";  ///< never, when-needed, allowed.
   std::string rendezvous;
   int32_t max_clusters = 0;          ///< 0: no limit.

@@ -3,19 +3,72 @@
 #include <algorithm>
 #include <utility>
 
+#include "federation/assert.h"
 #include "federation/feasibility.h"
 
 namespace caldera {
 
-Placement::Placement(const State& state, std::vector<ClusterView> clusters)
+Placement::Placement(const State& state, const std::vector<TenantLimits>& quotas,
+                     std::vector<ClusterView> clusters)
     : state_(state),
+      quotas_(quotas),
       clusters_(std::move(clusters)),
       versions_(clusters_.size(), 1),
       options_(state.shape_count()),
       kinds_(state.resources()) {}
 
-bool Placement::Alive(ShapeIndex shape) const {
-  return !options_[shape].known || !options_[shape].open.empty();
+bool Placement::Alive(const JobClass& job_class) const {
+  const Options& options = options_[job_class.shape];
+  if (!options.known || !options.open.empty()) {
+    return true;
+  }
+  const Shape& shape = state_.shape(job_class.shape);
+  const bool due = shape.split.mode == SplitMode::kAllowed || HasAssignments(job_class) ||
+                   options.ever_fits != true;
+  return MaySplit(shape) && !options.split_failed && due;
+}
+
+bool Placement::HasAssignments(const JobClass& job_class) const {
+  return !quotas_[job_class.tenant].in.empty();
+}
+
+std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits& limits) {
+  const ShapeIndex shape = job_class.shape;
+  Options& options = options_[shape];
+  if (!MaySplit(state_.shape(shape)) || options.split_failed || !SplitIsDue(job_class)) {
+    return {};
+  }
+  const std::vector<SplitPart> parts =
+      SplitOver(state_, shape, SitesNow(state_, job_class, clusters_, limits));
+  if (parts.empty()) {
+    options.split_failed = job_class.blocked.empty() && !HasAssignments(job_class);
+  }
+  for (const SplitPart& part : parts) {
+    ClusterView& cluster = clusters_[part.cluster];
+    if (cluster.nodes.has_value()) {
+      const bool packed = cluster.nodes->Pack(GangOfPart(state_, shape, part.replicas));
+      CALDERA_ASSERT(packed);
+    }
+    cluster.free.Subtract(FactsOfPart(state_, shape, part.replicas).total);
+    ++versions_[part.cluster];
+  }
+  return parts;
+}
+
+/// Unless splitting is allowed anyway, only what no cluster could ever hold is split.
+bool Placement::SplitIsDue(const JobClass& job_class) {
+  if (state_.shape(job_class.shape).split.mode == SplitMode::kAllowed) {
+    return true;
+  }
+  const TenantLimits& quotas = quotas_[job_class.tenant];
+  if (HasAssignments(job_class)) {
+    return !CouldEverFit(state_, clusters_, job_class.shape, quotas);
+  }
+  Options& options = options_[job_class.shape];
+  if (!options.ever_fits.has_value()) {
+    options.ever_fits = CouldEverFit(state_, clusters_, job_class.shape, quotas);
+  }
+  return !*options.ever_fits;
 }
 
 std::optional<Site> Placement::Place(const JobClass& job_class, const Limits& limits) {

@@ -3,8 +3,9 @@
 //      asks for, where it asks for any, else of the resource of which most is left;
 //   2. the job's own order of preference, where its annotation `clusters` names them;
 //   3. the cluster's cost, then its name.
+// What no cluster holds is split (split.h) where the job allows it.
 // Free room only shrinks within a round, so a cluster that cannot hold a shape is not asked again
-// for it, and a shape that fits nowhere is done with for the round.
+// for it, and a shape that fits nowhere, split neither, is done with for the round.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,8 @@
 #include "federation/amounts.h"
 #include "federation/capacity.h"
 #include "federation/limits.h"
+#include "federation/quotas.h"
+#include "federation/split.h"
 #include "federation/state.h"
 
 namespace caldera {
@@ -36,14 +39,18 @@ struct Site {
 
 class Placement {
  public:
-  /// Borrows the first; takes the views and uses up their free room.
-  Placement(const State& state, std::vector<ClusterView> clusters);
+  /// Borrows the first two; takes the views and uses up their free room.
+  Placement(const State& state, const std::vector<TenantLimits>& quotas,
+            std::vector<ClusterView> clusters);
 
   [[nodiscard]] const std::vector<ClusterView>& clusters() const { return clusters_; }
   /// Takes the room for a job of that class at the best site; nothing where there is none.
   std::optional<Site> Place(const JobClass& job_class, const Limits& limits);
-  /// False once no cluster can hold the shape, for whichever job.
-  [[nodiscard]] bool Alive(ShapeIndex shape) const;
+  /// Takes the room for a job of that class, which found no site, in several clusters; empty where
+  /// it must not be split or does not fit.
+  std::vector<SplitPart> Split(const JobClass& job_class, const Limits& limits);
+  /// False once no cluster can hold the shape, nor several together, for whichever job.
+  [[nodiscard]] bool Alive(const JobClass& job_class) const;
 
  private:
   /// A cluster that may hold a shape, as of one version of its free room.
@@ -56,6 +63,10 @@ class Placement {
   struct Options {
     bool known = false;
     std::vector<Option> open;
+    /// Some cluster could hold it when empty, for a tenant without static assignments.
+    std::optional<bool> ever_fits;
+    /// There is no room in several clusters together.
+    bool split_failed = false;
   };
 
   void List(ShapeIndex shape, Options& options);
@@ -63,9 +74,12 @@ class Placement {
   void Refresh(ShapeIndex shape, Options& options);
   bool Take(size_t cluster, ShapeIndex shape);
   [[nodiscard]] bool Before(const Option& a, const Option& b) const;
+  bool SplitIsDue(const JobClass& job_class);
+  [[nodiscard]] bool HasAssignments(const JobClass& job_class) const;
   [[nodiscard]] Part Left(const ClusterView& cluster, const ShapeFacts& facts) const;
 
   const State& state_;
+  const std::vector<TenantLimits>& quotas_;
   std::vector<ClusterView> clusters_;
   std::vector<uint64_t> versions_;  ///< By position; counts the placements there.
   std::vector<Options> options_;    ///< By ShapeIndex.

@@ -10,6 +10,7 @@
 #include "federation/placement.h"
 #include "federation/resize.h"
 #include "federation/round.h"
+#include "federation/shards.h"
 
 namespace caldera {
 
@@ -33,33 +34,33 @@ std::string WhyThere(const State& state, const ClusterView& cluster, const Site&
   return why;
 }
 
-/// The whole job, at full replicas, in one cluster.
-Shard WholeShard(const State& state, const JobEntry& job, const ClusterView& cluster) {
-  const JobSpec& spec = state.spec(job);
-  Shard shard;
-  shard.cluster = cluster.name();
-  shard.epoch = job.last_epoch + 1;
-  for (const Task& task : spec.tasks) {
-    shard.tasks.push_back({task.name, task.replicas, task.min_available});
+/// "it is split: 64 pods in east, 36 in west".
+std::string WhySplit(const std::vector<Shard>& shards) {
+  std::string why;
+  for (const Shard& shard : shards) {
+    int64_t pods = 0;
+    for (const TaskGrant& task : shard.tasks) {
+      pods += task.replicas;
+    }
+    why += (why.empty() ? "no cluster holds it alone; " : ", ") + std::to_string(pods) +
+           (why.empty() ? " pods in " : " in ") + shard.cluster;
   }
-  shard.min_available = spec.min_available;
-  shard.requests = ToList(state.resources(), state.facts(job.shape).total);
-  return shard;
+  return why;
 }
 
-Action PlaceWhole(const State& state, const Head& head, const ClusterView& cluster,
-                  const Site& site) {
+Action Place(const State& state, const Head& head, std::vector<Shard> shards,
+             const std::string& why_there) {
   const JobEntry& job = state.job(head.job);
   Action action;
   action.job = job.key;
   action.uid = job.uid;
   action.queue = state.queue(job.queue).name;
   action.topology_unchecked = TopologyUnchecked(state.shape(job.shape));
-  action.shards.push_back(WholeShard(state, job, cluster));
+  action.shards = std::move(shards);
   action.reason =
       "queue " + action.queue +
       (head.within ? " stays within its deserved share" : " borrows what others leave idle") +
-      "; " + WhyThere(state, cluster, site);
+      "; " + why_there;
   return action;
 }
 
@@ -68,20 +69,36 @@ Action PlaceWhole(const State& state, const Head& head, const ClusterView& clust
 void PlaceInOrder(Round& round, std::vector<ClusterView> clusters, std::vector<Action>& actions) {
   const State& state = round.state();
   Contest contest(state, round.tree(), round.shares(), round.entrants());
-  Placement placement(state, std::move(clusters));
+  Placement placement(state, round.quotas(), std::move(clusters));
   for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
     const JobClass& job_class = state.classes()[head.job_class];
     const ShapeFacts& facts = state.facts(job_class.shape);
-    const bool may_go = placement.Alive(job_class.shape) &&
+    const bool may_go = placement.Alive(job_class) &&
                         !round.limits().Check(job_class.queue, job_class.tenant, facts);
     const auto site = may_go ? placement.Place(job_class, round.limits()) : std::nullopt;
-    if (!site.has_value()) {
+    if (site.has_value()) {
+      const ClusterView& cluster = placement.clusters()[site->cluster];
+      actions.push_back(Place(state, head, WholeShards(state, state.job(head.job), cluster.name()),
+                              WhyThere(state, cluster, *site)));
+      round.limits().Commit(job_class.queue, job_class.tenant, cluster.index, facts);
+      contest.Took();
+      continue;
+    }
+    const std::vector<SplitPart> parts =
+        may_go ? placement.Split(job_class, round.limits()) : std::vector<SplitPart>();
+    if (parts.empty()) {
       contest.Drop();
       continue;
     }
-    const ClusterView& cluster = placement.clusters()[site->cluster];
-    actions.push_back(PlaceWhole(state, head, cluster, *site));
-    round.limits().Commit(job_class.queue, job_class.tenant, cluster.index, facts);
+    std::vector<Shard> shards =
+        SplitShards(state, state.job(head.job), parts, placement.clusters());
+    const std::string why = WhySplit(shards);
+    actions.push_back(Place(state, head, std::move(shards), why));
+    for (const SplitPart& part : parts) {
+      round.limits().Commit(job_class.queue, job_class.tenant,
+                            placement.clusters()[part.cluster].index,
+                            FactsOfPart(state, job_class.shape, part.replicas));
+    }
     contest.Took();
   }
 }

@@ -55,7 +55,7 @@ std::vector<ClassDemand> Round::FindDemand() const {
     // Without static assignments, all tenants are alike.
     std::optional<bool> fits = quotas.in.empty() ? by_shape[job_class.shape] : std::nullopt;
     if (!fits.has_value()) {
-      fits = CouldEverFit(state_, clusters_, job_class.shape, quotas);
+      fits = CouldEverGo(state_, clusters_, job_class.shape, quotas);
     }
     if (quotas.in.empty()) {
       by_shape[job_class.shape] = fits;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 namespace caldera {
 
@@ -28,10 +29,11 @@ class Hasher {
 }  // namespace
 
 JobSpec SpecOf(const Job& job) {
-  return {job.kind,         job.queue,       job.priority_class, job.min_available,
-          job.tasks,        job.topology,    job.clusters,       job.running_estimate,
-          job.split,        job.rendezvous,  job.max_clusters,   job.min_shard,
-          job.max_distance, job.min_runtime, job.preemptible,    job.elastic};
+  return {job.kind,      job.queue,        job.priority_class, job.min_available,
+          job.tasks,     job.topology,     job.clusters,       job.running_estimate,
+          job.ties,      job.split,        job.rendezvous,     job.max_clusters,
+          job.min_shard, job.max_distance, job.min_runtime,    job.preemptible,
+          job.elastic};
 }
 
 Job ToJob(const JobSpec& spec) {
@@ -44,6 +46,7 @@ Job ToJob(const JobSpec& spec) {
   job.topology = spec.topology;
   job.clusters = spec.clusters;
   job.running_estimate = spec.running_estimate;
+  job.ties = spec.ties;
   job.split = spec.split;
   job.rendezvous = spec.rendezvous;
   job.max_clusters = spec.max_clusters;
@@ -70,16 +73,31 @@ size_t HashOf(const JobSpec& spec) {
   return hasher.value();
 }
 
-Shape ShapeOf(const JobSpec& spec) {
-  Shape shape;
-  for (const Task& task : spec.tasks) {
-    if (task.replicas > 0) {
-      shape.tasks.push_back({task.request, task.replicas, task.nodes, task.partition});
+std::vector<size_t> ShapeOrder(const JobSpec& spec) {
+  std::vector<size_t> order;
+  for (size_t t = 0; t < spec.tasks.size(); ++t) {
+    if (spec.tasks[t].replicas > 0) {
+      order.push_back(t);
     }
   }
-  std::sort(shape.tasks.begin(), shape.tasks.end());
+  const auto key = [&](size_t t) {
+    const Task& task = spec.tasks[t];
+    return std::tie(task.request, task.replicas, task.nodes, task.partition);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+Shape ShapeOf(const JobSpec& spec) {
+  Shape shape;
+  const std::vector<size_t> order = ShapeOrder(spec);
+  for (const size_t t : order) {
+    const Task& task = spec.tasks[t];
+    shape.tasks.push_back({task.request, task.replicas, task.nodes, task.partition});
+  }
   shape.topology = spec.topology;
   shape.clusters = spec.clusters;
+  shape.split = SplitRulesOf(spec, order);
   return shape;
 }
 

@@ -13,6 +13,7 @@
 
 #include "federation/model.h"
 #include "federation/resources.h"
+#include "federation/split_rules.h"
 
 namespace caldera {
 
@@ -26,6 +27,7 @@ struct JobSpec {
   NetworkTopology topology;
   ClusterConstraint clusters;
   std::optional<Millis> running_estimate;
+  Ties ties;
   std::string split;
   std::string rendezvous;
   int32_t max_clusters = 0;
@@ -54,9 +56,12 @@ struct Shape {
   std::vector<ShapeTask> tasks;
   NetworkTopology topology;
   ClusterConstraint clusters;
+  SplitRules split;
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 Shape ShapeOf(const JobSpec& spec);
+/// By task of the Shape: its position in the spec.
+std::vector<size_t> ShapeOrder(const JobSpec& spec);
 size_t HashOf(const Shape& shape);
 
 /// A shape's amounts in a State's resource indexes.

@@ -137,14 +137,6 @@ TEST_CASE("annotations: the placement that Caldera wrote is read back") {
 
 TEST_CASE("annotations: those of later releases are checked and warned about") {
   for (const auto& entry : std::vector<std::pair<std::string, std::string>>{
-           {"split", "never"},
-           {"split", "allowed"},
-           {"rendezvous", "trainer.example.org:29500"},
-           {"rendezvous", "10.1.2.3"},
-           {"rendezvous", "'[2001:db8::1]:29500'"},
-           {"max-clusters", "\"3\""},
-           {"min-shard", "\"8\""},
-           {"max-distance", "region"},
            {"accelerators", "'H100=1.0,A100=0.45'"},
            {"checkpoint", "s3://bucket/run-7"},
            {"policies", "'ClusterLost=MoveShard:5m,ShardFailed=RestartJob'"},
@@ -152,6 +144,22 @@ TEST_CASE("annotations: those of later releases are checked and warned about") {
            {"preemptible", "\"false\""},
            {"elastic", "\"true\""}}) {
     CHECK_MESSAGE(WarnsOnly(entry.first, entry.second), entry.first, " ", entry.second);
+  }
+}
+
+TEST_CASE("annotations: those of splitting are taken without a warning") {
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"split", "never"},
+                                                        {"split", "allowed"},
+                                                        {"rendezvous", "trainer.example.org:29500"},
+                                                        {"rendezvous", "10.1.2.3"},
+                                                        {"rendezvous", "'[2001:db8::1]:29500'"},
+                                                        {"max-clusters", "\"3\""},
+                                                        {"min-shard", "\"8\""},
+                                                        {"max-distance", "region"}}) {
+    const Intake intake = TakeAnnotated(Ours(name, value));
+    CHECK_MESSAGE(intake.errors.empty(), name, " ", value);
+    CHECK_MESSAGE(intake.warnings.empty(), name, " ", value);
   }
 }
 

@@ -187,8 +187,10 @@ TEST_CASE("order: a fifo queue stops at its first job that does not go - case c1
   fed.AddCluster("m1", "cpu=64").AddCluster("m2", "cpu=48");
   fed.AddQueue("walk").AddQueue("strict",
                                 [](Queue& q) { q.dequeue_strategy = DequeueStrategy::kFifo; });
-  fed.AddJob("n/walk-big", "walk", 10, "cpu=8").AddJob("n/walk-small", "walk", 1, "cpu=8");
-  fed.AddJob("n/strict-big", "strict", 10, "cpu=8").AddJob("n/strict-small", "strict", 1, "cpu=8");
+  const auto whole = [](Job& job) { job.split = "never"; };
+  fed.AddJob("n/walk-big", "walk", 10, "cpu=8", whole).AddJob("n/walk-small", "walk", 1, "cpu=8");
+  fed.AddJob("n/strict-big", "strict", 10, "cpu=8", whole);
+  fed.AddJob("n/strict-small", "strict", 1, "cpu=8");
   CHECK(testing::Placements(fed.Go()) == Names{"n/walk-small@m2"});
   fed.AddCluster("m3", "cpu=96");
   const Names placed = testing::Placements(fed.Go());

@@ -19,7 +19,7 @@ Job MakeJob(const std::string& name, const std::string& uid) {
   job.queue = "default";
   job.creation = At(1);
   job.min_available = 2;
-  job.tasks = {{"t", 2, 2, {{"cpu", 1000}, {"pods", 1}}, {}, {}}};
+  job.tasks = {{"t", 2, 2, {{"cpu", 1000}, {"pods", 1}}, {}, {}, {}}};
   return job;
 }
 

@@ -101,7 +101,9 @@ TEST_CASE("shares: demand is what could ever go and what is held") {
   fed.AddQueue("q", [](Queue& q) { q.capability = Amounts("nvidia.com/gpu=0"); });
   fed.AddQuota("small", "cpu=2");
   fed.AddJob("n/fits", "q", 1, "cpu=4");
-  fed.AddJob("n/too-large", "q", 2, "cpu=6");  // 12: in no one cluster.
+  const auto whole = [](Job& j) { j.split = "never"; };
+  fed.AddJob("n/too-large", "q", 2, "cpu=6", whole);  // 12: in no one cluster.
+  fed.AddJob("n/larger", "q", 3, "cpu=6");            // In no two of them.
   fed.AddJob("n/no-gpu", "q", 1, "cpu=1 nvidia.com/gpu=1");
   fed.AddJob("small/quota", "q", 3, "cpu=1");
   fed.AddJob("n/held", "q", 1, "cpu=1", [](Job& j) { j.hold = true; });
@@ -110,6 +112,8 @@ TEST_CASE("shares: demand is what could ever go and what is held") {
   });
   CHECK(ToList(fed.state.resources(), ShareOf(fed, "q").demand) == Amounts("cpu=7 pods=2"));
   CHECK(ToList(fed.state.resources(), ShareOf(fed, "root").demand) == Amounts("cpu=7 pods=2"));
+  fed.AddJob("n/split", "q", 2, "cpu=6");
+  CHECK(ToList(fed.state.resources(), ShareOf(fed, "q").demand) == Amounts("cpu=19 pods=4"));
 }
 
 TEST_CASE("shares: a static assignment rules clusters out of the demand") {

@@ -97,7 +97,7 @@ TEST_CASE("property: the tree is shared out as level by level") {
     const State state = AnyWorld().Build();
     const Round round(state);
     const RefState known(state.Export());
-    const RefQueues expected(known);
+    const RefQueues expected(known, state);
     const ResourceList total = expected.Total();
     for (const auto& [name, object] : known.queues) {
       const RefQueue& queue = expected.at(name);

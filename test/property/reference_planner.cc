@@ -3,11 +3,32 @@
 #include <algorithm>
 #include <tuple>
 
+#include "federation/amounts.h"
+#include "federation/shards.h"
 #include "federation/share.h"
+#include "federation/split.h"
 
 namespace caldera::property {
 
 namespace {
+
+State Folded(const std::vector<Change>& changes) {
+  State state;
+  for (const Change& change : changes) {
+    state.Apply(change);
+  }
+  return state;
+}
+
+/// The job as if it had only the pods of one shard.
+RefJob PartOf(RefJob job, const Shard& shard) {
+  for (Task& task : job.object.tasks) {
+    for (const TaskGrant& grant : shard.tasks) {
+      task.replicas = grant.name == task.name ? grant.replicas : task.replicas;
+    }
+  }
+  return job;
+}
 
 bool Older(const RefJob* a, const RefJob* b) {
   return std::tie(a->object.creation, a->object.uid, a->object.key) <
@@ -17,7 +38,11 @@ bool Older(const RefJob* a, const RefJob* b) {
 }  // namespace
 
 ReferencePlanner::ReferencePlanner(const std::vector<Change>& exported)
-    : state_(exported), queues_(state_) {
+    : real_(Folded(exported)),
+      views_(ViewClusters(real_)),
+      state_(exported),
+      queues_(state_, real_),
+      order_(queues_) {
   for (const auto& [key, job] : state_.jobs) {
     for (const Shard& shard : job.charge ? job.charge->shards : std::vector<Shard>()) {
       AddTo(tenants_[job.object.key.ns], shard.requests);
@@ -27,13 +52,13 @@ ReferencePlanner::ReferencePlanner(const std::vector<Change>& exported)
 }
 
 bool ReferencePlanner::Within(const std::string& queue, const RefJob& job) const {
-  const ResourceList held = queues_.HeldBelow(queue);
+  const ResourceList held = order_.HeldBelow(queue);
   const bool idle =
       std::all_of(held.begin(), held.end(), [](const auto& entry) { return entry.second == 0; });
   if (idle) {
     return true;
   }
-  const RefQueue& facts = queues_.at(queue);
+  const RefQueue& facts = order_.at(queue);
   const ResourceList requested = job.Requested();
   return std::all_of(requested.begin(), requested.end(), [&](const auto& entry) {
     const auto& [resource, amount] = entry;
@@ -43,18 +68,18 @@ bool ReferencePlanner::Within(const std::string& queue, const RefJob& job) const
 }
 
 int64_t ReferencePlanner::QueueShare(const std::string& queue, const RefJob& job) const {
-  const ResourceList held = queues_.HeldBelow(queue);
+  const ResourceList held = order_.HeldBelow(queue);
   int64_t share = 0;
   for (const auto& [resource, amount] : job.Requested()) {
     if (resource != "pods") {
-      share = std::max(share, Share(At(held, resource), At(queues_.at(queue).deserved, resource)));
+      share = std::max(share, Share(At(held, resource), At(order_.at(queue).deserved, resource)));
     }
   }
   return share;
 }
 
 int64_t ReferencePlanner::TenantShare(const RefJob& job) const {
-  const RefQueue& queue = queues_.at(job.QueueName());
+  const RefQueue& queue = order_.at(job.QueueName());
   const auto it = queue.by_tenant.find(job.object.key.ns);
   if (it == queue.by_tenant.end()) {
     return 0;
@@ -97,7 +122,7 @@ const RefJob* ReferencePlanner::BestInLeaf(const Jobs& jobs) const {
 }
 
 const RefJob* ReferencePlanner::Best(const std::string& queue, const Jobs& jobs) const {
-  const RefQueue& facts = queues_.at(queue);
+  const RefQueue& facts = order_.at(queue);
   if (facts.children.empty()) {
     Jobs own;
     std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(own),
@@ -227,7 +252,74 @@ std::string ReferencePlanner::BestCluster(const RefJob& job) const {
   return best;
 }
 
+/// An action without shards where it is not split.
+Action ReferencePlanner::Split(const RefJob& job) {
+  Action action = Whole(job, "");
+  action.shards.clear();
+  const JobEntry& entry = real_.job(real_.FindJob(job.object.key));
+  const Shape& shape = real_.shape(entry.shape);
+  if (!MaySplit(shape) || (shape.split.mode != SplitMode::kAllowed && queues_.FitsSome(job))) {
+    return action;
+  }
+  for (const TenantQuota& quota : state_.quotas) {
+    for (const auto& [resource, amount] : job.Requested()) {
+      if (quota.tenant == job.object.key.ns &&
+          At(tenants_[quota.tenant], resource) + amount > LimitAt(quota.overall, resource)) {
+        return action;
+      }
+    }
+  }
+  SplitSites sites;
+  for (size_t c = 0; c < views_.size(); ++c) {
+    const std::string& name = views_[c].name();
+    const RefCluster& cluster = state_.clusters.at(name);
+    const auto& backoffs = job.object.backoffs;
+    if (!cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
+        std::any_of(backoffs.begin(), backoffs.end(), [&](const ClusterBackoff& backoff) {
+          return backoff.cluster == name && backoff.until > state_.now;
+        })) {
+      continue;
+    }
+    SplitSite site{c, &views_[c], views_[c].free,
+                   views_[c].nodes.has_value() ? &*views_[c].nodes : nullptr};
+    for (const TenantQuota& quota : state_.quotas) {
+      const auto part = quota.per_cluster.find(name);
+      if (quota.tenant != job.object.key.ns || part == quota.per_cluster.end()) {
+        continue;
+      }
+      for (const auto& [resource, limit] : part->second) {
+        const ResourceIndex r = real_.resources().Find(resource);
+        const int64_t left = limit - At(tenants_in_[{job.object.key.ns, name}], resource);
+        site.free.Set(r, std::min(site.free[r], left));
+      }
+    }
+    sites.sites.push_back(std::move(site));
+  }
+  const std::vector<SplitPart> parts = SplitOver(real_, entry.shape, sites);
+  if (!parts.empty()) {
+    action.shards = SplitShards(real_, entry, parts, views_);
+  }
+  return action;
+}
+
+/// Charges one shard: `job` is the part of it.
 void ReferencePlanner::Commit(const RefJob& job, const std::string& cluster) {
+  for (ClusterView& view : views_) {
+    if (view.name() == cluster) {
+      std::vector<NodePool::Task> gang;
+      for (const Task& task : job.object.tasks) {
+        gang.push_back({&task.nodes, AmountsIn(real_, task.request), task.replicas});
+        view.free.AddTimes(gang.back().request, -task.replicas);
+      }
+      if (view.nodes.has_value()) {
+        // The pool remembers constraints by address, and these do not live long enough.
+        for (NodePool::Task& task : gang) {
+          task.nodes = &kept_.emplace_back(*task.nodes);
+        }
+        view.nodes->Pack(gang);
+      }
+    }
+  }
   RefCluster& target = state_.clusters.at(cluster);
   Take(target.free, job.Total());
   if (!target.nodes.empty()) {
@@ -343,12 +435,18 @@ Plan ReferencePlanner::Decide() {
   Plan plan{state_.now, {}};
   ResizePlaced(plan);
   while (const RefJob* job = Best("root", waiting)) {
-    const std::string cluster = WithinLimits(*job) ? BestCluster(*job) : "";
+    const bool may_go = WithinLimits(*job);
+    const std::string cluster = may_go ? BestCluster(*job) : "";
     std::erase(waiting, job);
-    if (!cluster.empty()) {
-      plan.actions.push_back(Whole(*job, cluster));
+    Action action = !cluster.empty() ? Whole(*job, cluster) : may_go ? Split(*job) : Action();
+    if (!action.shards.empty()) {
+      for (const Shard& shard : action.shards) {
+        const RefJob part = PartOf(*job, shard);
+        Commit(part, shard.cluster);
+        order_.Charge(part, shard.cluster, part.Total());
+      }
+      plan.actions.push_back(std::move(action));
       plan.actions.back().rank = static_cast<int32_t>(plan.actions.size());
-      Commit(*job, cluster);
     } else if (IsFifo(job->QueueName())) {
       std::erase_if(waiting, [&](const RefJob* j) { return j->QueueName() == job->QueueName(); });
     }
@@ -373,7 +471,7 @@ std::vector<JobKey> ReferencePlanner::NeedlesslyWaiting() {
       jobs = {BestInLeaf(jobs)};  // It holds the others back.
     }
     for (const RefJob* job : jobs) {
-      if (WithinLimits(*job) && !BestCluster(*job).empty()) {
+      if (WithinLimits(*job) && (!BestCluster(*job).empty() || !Split(*job).shards.empty())) {
         needless.push_back(job->object.key);
       }
     }

@@ -3,13 +3,16 @@
 // plan from both.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "federation/capacity.h"
 #include "federation/plan.h"
+#include "federation/state.h"
 #include "test/property/reference_queues.h"
 #include "test/property/reference_state.h"
 
@@ -43,14 +46,22 @@ class ReferencePlanner {
   [[nodiscard]] std::string BestCluster(const RefJob& job) const;
   [[nodiscard]] bool IsFifo(const std::string& queue) const;
   [[nodiscard]] static Action Whole(const RefJob& job, const std::string& cluster);
+  [[nodiscard]] Action Split(const RefJob& job);
   void Commit(const RefJob& job, const std::string& cluster);
 
   [[nodiscard]] static std::optional<Action> Resize(const RefJob& job);
   [[nodiscard]] bool CanGrow(const RefJob& more, const std::string& cluster);
   void ResizePlaced(Plan& plan);
 
+  /// The room as the planner sees it, kept up to date by Commit: what is split over which clusters
+  /// is SplitOver's word, which has properties of its own.
+  State real_;
+  std::vector<ClusterView> views_;
+  std::deque<NodeConstraint> kept_;
+
   RefState state_;
   RefQueues queues_;
+  RefQueues order_;  ///< Without what grew in this round: that counts in the order of the next.
   std::map<std::string, ResourceList> tenants_;
   std::map<std::pair<std::string, std::string>, ResourceList> tenants_in_;
 };

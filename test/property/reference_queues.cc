@@ -4,10 +4,12 @@
 #include <set>
 
 #include "federation/entitlement.h"
+#include "federation/quotas.h"
+#include "federation/split.h"
 
 namespace caldera::property {
 
-RefQueues::RefQueues(const RefState& state) : state_(state) {
+RefQueues::RefQueues(const RefState& state, const State& real) : state_(state), real_(real) {
   Link();
   for (const auto& [key, job] : state_.jobs) {
     for (const Shard& shard : job.charge ? job.charge->shards : std::vector<Shard>()) {
@@ -167,6 +169,14 @@ bool RefQueues::CouldEverGo(const RefJob& job) const {
       return false;
     }
   }
+  if (FitsSome(job)) {
+    return true;
+  }
+  const JobEntry& entry = real_.job(real_.FindJob(job.object.key));
+  return CouldEverSplit(real_, ViewClusters(real_), entry.shape, FoldQuotas(real_)[entry.tenant]);
+}
+
+bool RefQueues::FitsSome(const RefJob& job) const {
   return std::any_of(state_.clusters.begin(), state_.clusters.end(), [&](const auto& entry) {
     const RefCluster& cluster = entry.second;
     std::map<std::string, RefNode> empty = cluster.nodes;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "federation/state.h"
 #include "test/property/reference_state.h"
 
 namespace caldera::property {
@@ -27,8 +28,8 @@ struct RefQueue {
 
 class RefQueues {
  public:
-  /// Keeps a reference to `state`.
-  explicit RefQueues(const RefState& state);
+  /// Keeps references. `real`: the State of which `state` is the naive form.
+  RefQueues(const RefState& state, const State& real);
 
   void Charge(const RefJob& job, const std::string& cluster, const ResourceList& amounts);
   [[nodiscard]] RefQueue& at(const std::string& queue) { return queues_.at(queue); }
@@ -36,6 +37,8 @@ class RefQueues {
 
   [[nodiscard]] std::optional<int64_t> Priority(const RefJob& job) const;
   [[nodiscard]] bool IsCandidate(const RefJob& job) const;
+  /// Some cluster that may take it could hold all of it when empty.
+  [[nodiscard]] bool FitsSome(const RefJob& job) const;
 
   /// What the clusters that are not lost have, but for what strangers use there.
   [[nodiscard]] ResourceList Total() const;
@@ -56,6 +59,7 @@ class RefQueues {
   [[nodiscard]] std::vector<std::string> Resources() const;
 
   const RefState& state_;
+  const State& real_;
   std::map<std::string, RefQueue> queues_;
   std::vector<std::string> top_down_;
 };

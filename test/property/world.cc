@@ -166,6 +166,11 @@ Cluster AnyCluster(int i) {
   cluster.labels = AnyLabels();
   cluster.taints = AnyTaints();
   cluster.cost = Pick(2);
+  cluster.provider = OneOf({"", "p"});
+  cluster.region = OneOf({"", "r", "r", "s"});
+  if (OneIn(2)) {
+    cluster.zones = {OneOf({"z", "y"})};
+  }
   cluster.ready = !OneIn(8);
   cluster.ready_changed = OneOf({Time(), kNow - Millis(1), kNow - Millis(900'000)});
   cluster.deleting = OneIn(12);
@@ -215,8 +220,12 @@ Task AnyTask(const std::string& name) {
   Task task;
   task.name = name;
   task.replicas = Pick(5);
-  task.min_available = task.replicas;
+  task.min_available = OneIn(3) ? Pick(task.replicas + 1) : task.replicas;
   task.request = AnyRequest();
+  if (task.replicas == 4 && OneIn(2)) {
+    task.partition = {2, 2, task.min_available / 2, {}};
+    task.min_available = task.min_available / 2 * 2;
+  }
   if (OneIn(4)) {
     task.nodes.selector = AnyLabels();
     task.nodes.tolerations = AnyTolerations();
@@ -245,6 +254,7 @@ Job AnyJob(int i) {
   for (const Task& task : job.tasks) {
     job.min_available += task.min_available;
   }
+  job.min_available = OneIn(6) ? Pick(job.min_available + 1) : job.min_available;
   job.clusters.tolerations = AnyTolerations();
   job.clusters.selector = AnySelector();
   if (OneIn(8)) {
@@ -256,6 +266,17 @@ Job AnyJob(int i) {
     job.topology.highest_tier = 1 + Pick(2);
   } else if (job.topology.mode == TopologyMode::kHard && OneIn(6)) {
     job.topology.highest_tier_name = "rack";  // Needs the tree: waits.
+  }
+  job.split = OneOf({"when-needed", "when-needed", "allowed", "never"});
+  if (OneIn(8)) {
+    job.ties.plugins = {"svc"};
+    job.rendezvous = OneIn(2) ? "host:1" : "";
+  }
+  job.max_clusters = OneIn(4) ? 1 + Pick(3) : 0;
+  job.min_shard = OneIn(4) ? 1 + Pick(4) : 1;
+  job.max_distance = OneOf({"any", "any", "region", "zone", "cluster"});
+  if (job.tasks.size() > 1 && OneIn(4)) {
+    job.tasks[1].depends_on = {"a"};
   }
   job.hold = OneIn(24);
   job.suspended = OneIn(24);
