@@ -30,6 +30,10 @@ struct DispatcherOptions {
   /// Applied=False counts as a refusal after so long: Karmada tries again by itself, and what the
   /// Job needs there may arrive a moment later. A name that is taken counts at once.
   Millis apply_grace{30'000};
+  /// A shard whose gang has no nodes for so long is recalled, all shards of the job with it: where
+  /// the member's pods are seen, and where only the phase Pending is.
+  Millis unscheduled_after{300'000};
+  Millis pending_too_long{1'800'000};
   /// How long a shard waits for what it refers to to be applied before it is sent all the same.
   Millis carrier_grace{5'000};
   /// Missing references are looked for again after so long (backed off from first to last).

@@ -18,10 +18,6 @@ constexpr int kMostSteps = 200;
 // A Work that is on its way out is waited for by its watch; this is for a watch that lost it.
 constexpr Millis kLookForGone{30'000};
 
-bool IsTaken(const std::string& message) {
-  return message.find("already exist") != std::string::npos;
-}
-
 std::string Summary(const Charge& charge) {
   std::string text;
   for (const Shard& shard : charge.shards) {
@@ -129,7 +125,7 @@ void JobLook::StepPlaced() {
     }
     // Shards of a split job were made suspended, so that all start together.
     if (SuspendWhere([](const SeenWork& work) { return !work.deleting; }, false) || Resize() ||
-        CheckApplied()) {
+        CheckApplied() || CheckScheduled()) {
       return;
     }
   }
@@ -249,31 +245,6 @@ bool JobLook::SuspendWhere(const std::function<bool(const SeenWork&)>& chosen, b
           Step();
         }));
     return true;
-  }
-  return false;
-}
-
-bool JobLook::CheckApplied() {
-  for (const SeenWork& work : seen_.works) {
-    if (work.deleting || work.view == nullptr || work.view->applied != WorkView::Applied::kFalse) {
-      continue;
-    }
-    const WorkView& view = *work.view;
-    if (view.reported) {
-      // It runs: only what was changed since did not reach it.
-      Say(EventType::kWarning, "ApplyFailed",
-          "cluster " + view.cluster + " did not take a change: " + view.applied_message,
-          EventRepeat::kOnce);
-      continue;
-    }
-    const bool taken = IsTaken(view.applied_message);
-    const Time since = view.applied_since == Time() ? Now() : view.applied_since;
-    if (taken || since + context_.options.apply_grace <= Now()) {
-      RecallFrom({view.cluster}, taken ? Verdict::kNameConflict : Verdict::kApplyFailed,
-                 view.applied_message);
-      return true;
-    }
-    Again(since + context_.options.apply_grace);
   }
   return false;
 }

@@ -58,7 +58,6 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void PatchParent(const std::optional<std::string>& placement);
   void DeleteParent();
   bool SuspendWhere(const std::function<bool(const SeenWork&)>& chosen, bool suspend);
-  bool CheckApplied();
   bool WriteStatus();
   void Say(EventType type, std::string reason, std::string message, EventRepeat repeat);
 
@@ -81,6 +80,10 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void RecallFrom(const std::vector<std::string>& clusters, Verdict verdict,
                   const std::string& message);
   void TooLarge(const std::string& message);
+
+  // dispatcher_check.cc: shards that get nowhere.
+  bool CheckApplied();
+  bool CheckScheduled();
 
   // dispatcher_resize.cc: edits of a shard that is there.
   bool Resize();

@@ -111,6 +111,21 @@ bool NameIsTaken(const SeenJob& job, const std::string& uid, const Shard& shard)
   });
 }
 
+namespace {
+
+// It fails the job. What else runs of it is taken away, and only then the job has ended for State.
+bool HasFailedShard(const SeenJob& job) {
+  return job.entry->charge.has_value() &&
+         std::any_of(job.entry->charge->shards.begin(), job.entry->charge->shards.end(),
+                     [&](const Shard& shard) {
+                       const SeenWork* const work = FindWork(job, job.entry->uid, shard);
+                       return work != nullptr && work->view != nullptr &&
+                              work->view->phase == "Failed";
+                     });
+}
+
+}  // namespace
+
 Aim AimOf(const SeenJob& job, const JobMemory& memory) {
   if (job.parent == nullptr || job.parent->deleting) {
     return Aim::kGone;
@@ -123,7 +138,7 @@ Aim AimOf(const SeenJob& job, const JobMemory& memory) {
   if (entry.claimed_elsewhere) {
     return entry.charge.has_value() || job.works.empty() ? Aim::kLeave : Aim::kNone;
   }
-  if (entry.terminal) {
+  if (entry.terminal || HasFailedShard(job)) {
     return Aim::kEnded;
   }
   const bool wanted = entry.charge.has_value() && !entry.suspended && !IsRecalled(entry) &&

@@ -2,6 +2,7 @@
 #include "controller/run/dispatcher.h"
 
 #include "test/run/control_plane.h"
+#include "test/run/cut_run.h"
 
 namespace caldera::testing {
 namespace {
@@ -410,34 +411,6 @@ TEST_CASE("a Queue's status that cannot be written holds nothing up and is tried
   CHECK(NumberIn(plane.Get(ControlPlane::kQueues + "/gold"), {"status", "running"}) == 3);
 }
 
-// What must be the same however a run came to its end: without times, uids and versions.
-std::string Normal(const Value& object, const std::map<std::string, std::string>& names) {
-  Value copy = object;
-  for (const std::string_view field :
-       {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
-    copy.Find("metadata")->Erase(field);
-  }
-  if (Value* const status = copy.Find("status"); status != nullptr && status->IsMap()) {
-    status->Erase("conditions");
-  }
-  for (const std::string_view field : {"firstTimestamp", "lastTimestamp", "count"}) {
-    copy.Erase(field);
-  }
-  std::string text = WriteJson(copy);
-  for (const auto& [uid, name] : names) {
-    for (size_t at = text.find(uid); at != std::string::npos; at = text.find(uid)) {
-      text.replace(at, uid.size(), name);
-    }
-  }
-  return text;
-}
-
-struct Ended {
-  std::multiset<std::string> objects;
-  std::map<std::string, int> started;
-  int writes = 0;
-};
-
 // Two jobs with a reference: one stays, one is deleted on the way. The first controller is cut off
 // at its write `cut`; a second one goes on.
 Ended Run(int cut, bool arrives) {
@@ -463,21 +436,7 @@ Ended Run(int cut, bool arrives) {
     controller = std::make_unique<Controller>(plane.server, plane.executor, plane.ledger);
   }
   plane.Advance(Millis(90'000));
-  for (const std::string& path : {std::string("/apis/work.karmada.io/v1alpha1/works"),
-                                  ControlPlane::kJobs, ControlPlane::kQueues}) {
-    for (const Value& object : plane.List(path)) {
-      ended.objects.insert(Normal(object, names));
-    }
-  }
-  for (const auto& [work, count] : plane.started) {
-    std::string name = work;
-    for (const auto& [uid, as] : names) {
-      if (const size_t at = name.find(uid); at != std::string::npos) {
-        name.replace(at, uid.size(), as);
-      }
-    }
-    ended.started[name] = count;
-  }
+  Collect(plane, names, ended);
   return ended;
 }
 

@@ -1,0 +1,90 @@
+// Shards that are there and yet get nowhere: what the member does not take, and what it does not
+// schedule.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "controller/run/dispatcher_look.h"
+#include "federation/time.h"
+
+namespace caldera {
+namespace {
+
+bool IsTaken(const std::string& message) {
+  return message.find("already exist") != std::string::npos;
+}
+
+/// Pods of that job that have, or had, a node there.
+int64_t BoundPods(const ClusterEntry& member, const JobKey& job) {
+  int64_t bound = 0;
+  for (auto it = member.pods.lower_bound({job.ns, ""});
+       it != member.pods.end() && it->first.first == job.ns; ++it) {
+    bound += it->second.job == job.name && !it->second.node.empty() ? 1 : 0;
+  }
+  return bound;
+}
+
+}  // namespace
+
+bool JobLook::CheckApplied() {
+  for (const SeenWork& work : seen_.works) {
+    if (work.deleting || work.view == nullptr || work.view->applied != WorkView::Applied::kFalse) {
+      continue;
+    }
+    const WorkView& view = *work.view;
+    if (view.reported) {
+      // It runs: only what was changed since did not reach it.
+      Say(EventType::kWarning, "ApplyFailed",
+          "cluster " + view.cluster + " did not take a change: " + view.applied_message,
+          EventRepeat::kOnce);
+      continue;
+    }
+    const bool taken = IsTaken(view.applied_message);
+    const Time since = view.applied_since == Time() ? Now() : view.applied_since;
+    if (taken || since + context_.options.apply_grace <= Now()) {
+      RecallFrom({view.cluster}, taken ? Verdict::kNameConflict : Verdict::kApplyFailed,
+                 view.applied_message);
+      return true;
+    }
+    Again(since + context_.options.apply_grace);
+  }
+  return false;
+}
+
+// What Volcano cannot schedule although there should be room: no part of the job can start.
+bool JobLook::CheckScheduled() {
+  for (const Shard& shard : charge().shards) {
+    const SeenWork* const work = FindWork(seen_, uid_, shard);
+    const auto cluster = context_.state.clusters().find(shard.cluster);
+    if (work == nullptr || work->view == nullptr || work->suspended || shard.min_available == 0 ||
+        (!work->view->phase.empty() && work->view->phase != "Pending") ||
+        cluster == context_.state.clusters().end()) {
+      continue;
+    }
+    const ClusterEntry& member = context_.state.cluster(cluster->second);
+    if (!member.object.has_value() || !member.object->ready) {
+      continue;  // Nothing is heard of it: that is not for want of room.
+    }
+    const bool pods_seen = !member.nodes.empty();
+    const int64_t bound = BoundPods(member, seen_.parent->key);
+    if (pods_seen && bound >= shard.min_available) {
+      continue;
+    }
+    const Millis patience =
+        pods_seen ? context_.options.unscheduled_after : context_.options.pending_too_long;
+    const Time since = std::max({charge().at, work->view->applied_since, work->view->phase_since});
+    if (since + patience <= Now()) {
+      const std::string needed = std::to_string(shard.min_available);
+      RecallFrom({shard.cluster}, Verdict::kStuckInMember,
+                 pods_seen
+                     ? std::to_string(bound) + " of the " + needed +
+                           " pods that must start together have a node since " + FormatTime(since)
+                     : "Pending since " + FormatTime(since));
+      return true;
+    }
+    Again(since + patience);
+  }
+  return false;
+}
+
+}  // namespace caldera
