@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "federation/codec.h"
+#include "storage/audit_tables.h"
 #include "storage/balances.h"
 #include "storage/job_fold.h"
 #include "storage/json_text.h"
@@ -149,7 +150,8 @@ Charges ChargesOf(const State& state) {
     for (const Shard& shard : job.charge->shards) {
       charges[std::string(JobKindText(key.second)) + "/" + key.first.ToString() + " on " +
               shard.cluster + " epoch " + std::to_string(shard.epoch) + " " + shard.child] =
-          state.queue(job.queue).name + " " + AmountsText(shard.requests);
+          state.queue(job.queue).name + " " + AmountsText(shard.requests) + " for " +
+          TasksText(shard.tasks) + " of at least " + std::to_string(shard.min_available);
     }
   }
   return charges;
@@ -162,12 +164,15 @@ Status CheckShards(Database& database, AuditReport& report) {
     report.findings.push_back("state: " + state.error().message);
     return {};
   }
+  CALDERA_CHECK(CheckObjects(database, *state, report.findings));
   Charges expected = ChargesOf(*state);
-  CALDERA_TRY(Statement rows,
-              database.Prepare("SELECT j.kind || '/' || j.namespace || '/' || j.name || ' on ' || "
-                               "s.cluster || ' epoch ' || s.epoch || ' ' || s.child, "
-                               "s.queue || ' ' || s.requests FROM shards AS s "
-                               "JOIN jobs AS j ON j.id = s.job WHERE s.until IS NULL"));
+  CALDERA_TRY(
+      Statement rows,
+      database.Prepare("SELECT j.kind || '/' || j.namespace || '/' || j.name || ' on ' || "
+                       "s.cluster || ' epoch ' || s.epoch || ' ' || s.child, "
+                       "s.queue || ' ' || s.requests || ' for ' || s.tasks || ' of at least ' "
+                       "|| s.min_available FROM shards AS s "
+                       "JOIN jobs AS j ON j.id = s.job WHERE s.until IS NULL"));
   while (true) {
     CALDERA_TRY(const bool row, rows.Step());
     if (!row) {
@@ -201,12 +206,14 @@ Result<AuditReport> Audit(const LedgerReader& reader) {
   CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(database));
   AuditReport report;
   using Check = Status (*)(Database&, AuditReport&);
-  constexpr std::array<std::pair<const char*, Check>, 5> kChecks = {
+  constexpr std::array<std::pair<const char*, Check>, 6> kChecks = {
       {{"file", CheckFile},
        {"journal", CheckJournal},
        {"checkpoints", CheckCheckpoints},
        {"balances", CheckBalances},
-       {"shards", CheckShards}}};
+       {"shards", CheckShards},
+       {"decisions",
+        [](Database& file, AuditReport& to) { return CheckDecisions(file, to.findings); }}}};
   for (const auto& [name, check] : kChecks) {
     const Status checked = check(database, report);
     if (checked.has_value()) {

@@ -1,6 +1,8 @@
 // Everything about a ledger file that can be checked from the file alone: SQLite's own integrity,
-// foreign keys, the digest chain of the journal, checkpoints, balances recomputed from shards, and
-// shards compared with what the State of the last cycle holds.
+// foreign keys, the digest chain of the journal, checkpoints, balances recomputed from shards,
+// queues, tenants, jobs and open shards compared with what the State of the last cycle holds, and
+// decisions with the plans of the journal. Of what the journal does not say (messages, and shards
+// that ended) and of bytes of the file that no record uses, damage may go unnoticed.
 #pragma once
 
 #include <cstdint>

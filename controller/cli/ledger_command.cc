@@ -146,8 +146,8 @@ class LedgerQuestion {
     }
     std::string text = "cycle " + std::to_string(report.cycle) + " at " + FormatTime(report.time) +
                        ": " + std::to_string(report.changes) + " changes, " +
-                       std::to_string(report.actions) + " actions\nrecorded  " + report.recorded +
-                       "\nreplayed  " + report.replayed + "\n";
+                       std::to_string(report.actions) + " actions\nrecorded  " +
+                       Harmless(report.recorded) + "\nreplayed  " + report.replayed + "\n";
     text += report.Same() ? terminal_.Painted("the same digest", Paint::kGreen) + "\n"
                           : terminal_.Painted("not the same: ", Paint::kRed) +
                                 Harmless(report.difference) + "\n";
@@ -168,7 +168,7 @@ class LedgerQuestion {
                        std::to_string(report.checkpoints) + " checkpoints, " +
                        std::to_string(report.open_shards) + " charged shards, " +
                        std::to_string(report.balances) + " balances; digest " +
-                       (report.digest.empty() ? "-" : report.digest) + "\n";
+                       (report.digest.empty() ? "-" : Harmless(report.digest)) + "\n";
     for (const std::string& finding : report.findings) {
       text += terminal_.Painted("wrong: ", Paint::kRed) + Harmless(finding) + "\n";
     }

@@ -31,6 +31,17 @@ void Live(Scene& scene, int cycles) {
   }
 }
 
+/// A cycle in which a job waits, with what a cluster answers.
+void Wait(Scene& scene) {
+  scene.fed.AddJob("team-a/waits", "gold", 90, "cpu=1");
+  PendingJob job;
+  job.job = Key("team-a/waits");
+  job.queue = "gold";
+  job.verdict = Verdict::kInsufficientResources;
+  job.clusters = ClusterVerdicts({{"east", Verdict::kInsufficientResources, "full", {}}});
+  scene.Record({job});
+}
+
 /// Writes to the file behind the ledger's back.
 void Tamper(const Scene& scene, const std::string& sql) {
   Database database = Must(Database::Open(scene.path, Database::Mode::kReadWrite, Millis(1000)));
@@ -150,11 +161,24 @@ TEST_CASE("the check finds balances, shards and checkpoints that do not agree") 
       {"UPDATE journal SET previous = 'x' WHERE cycle = 4", "does not continue from the digest"},
       {R"(UPDATE journal SET changes = '{"change":"ClockSet"}' WHERE cycle = 2)",
        "was changed after it was written"},
+      {"UPDATE shards SET tasks = '{}' WHERE until IS NULL", "by the journal"},
+      {"UPDATE shards SET min_available = 9 WHERE until IS NULL", "by the journal"},
+      {"UPDATE queues SET weight = 9 WHERE name = 'gold'", "queues: the row [\"gold\""},
+      {"DELETE FROM queues WHERE name = 'silver'", "which is missing"},
+      {"UPDATE tenant_limits SET amount = amount + 1", "tenant_limits: the row [\"team-a\""},
+      {"UPDATE tenants SET weight = 7", "tenants: the row [\"team-a\""},
+      {"UPDATE jobs SET min_available = 9 WHERE gone IS NULL", "jobs: the row [\"team-a\""},
+      {"UPDATE jobs SET state = 'finished' WHERE gone IS NULL", "jobs: by the journal"},
+      {"UPDATE intents SET reason = reason || '.' WHERE number = 2", "intents: decision 2 is not"},
+      {"UPDATE intents SET shards = '[]' WHERE number = 3", "intents: decision 3 is not"},
+      {"UPDATE cluster_verdicts SET clusters = '[]'", "cluster_verdicts: row 1 does not match"},
       {"PRAGMA foreign_keys = OFF; DELETE FROM jobs WHERE id = 1", "refers to a row of jobs"},
   };
   for (const Case& test : cases) {
     Scene scene(EveryCycles(3));
+    scene.fed.AddQuota("team-a", "cpu=100");
     Live(scene, 5);
+    Wait(scene);
     REQUIRE(Must(Audit(scene.Reader())).findings.empty());
     Tamper(scene, test.sql);
     const AuditReport report = Must(Audit(scene.Reader()));
