@@ -24,11 +24,11 @@ namespace {
 constexpr const char* kLedgerExamples = R"(Examples:
   caldera plan -f examples/quickstart --ledger federation.db
   caldera ledger queues --ledger federation.db        what each queue deserves and holds
-  caldera ledger explain team-a/train --ledger federation.db
+  caldera ledger explain vision/detect --ledger federation.db
                                                       why it waits, or why it runs there
   caldera ledger usage --by tenant --window 24h -o csv --ledger federation.db
-  caldera ledger history --queue gold --ledger federation.db
-  caldera ledger replay 7 --ledger federation.db      plan cycle 7 again: the same digest?
+  caldera ledger history --queue training --ledger federation.db
+  caldera ledger replay 1 --ledger federation.db      plan cycle 1 again: the same digest?
   caldera ledger sql "SELECT name, verdict FROM jobs" --ledger federation.db
   caldera ledger prune --keep 90 --dry-run --ledger federation.db
                                                       what retention would remove
@@ -36,8 +36,8 @@ constexpr const char* kLedgerExamples = R"(Examples:
   export CALDERA_LEDGER=federation.db                 instead of --ledger
   export CALDERA_SERVER=http://127.0.0.1:8080         instead of --server
 
-A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. Times are RFC 3339. JSON is an array of objects, one a row; its keys and the headings of CSV are
-stable, and only ever added to.
+A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. Times are RFC 3339. JSON is an array of
+objects, one a row; its keys and the headings of CSV are stable, and only ever added to.
 Exit code: 0 done, 1 the answer is no (check or replay found a difference), 2 wrong usage or no
 such ledger, job or cycle.)";
 
