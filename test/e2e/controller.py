@@ -13,8 +13,8 @@ SETTINGS = {
     "timing.readyDebounce": "1s",
     "timing.releaseMargin": "1s",
     "timing.clusterBackoff": "20s",
-    "leader.leaseDuration": "6s",
-    "leader.renewDeadline": "4s",
+    "leader.leaseDuration": "10s",
+    "leader.renewDeadline": "8s",
     "leader.retryPeriod": "1s",
 }
 
@@ -33,21 +33,16 @@ def start(stack, kubeconfig):
 
 
 def await_leader(stack):
-    """The last start has taken the Lease. A killed one's Lease must run out first."""
-    begun = stack.processes.log(NAME).count("message=starting")
-    eventually(
-        "the controller leads",
-        lambda: _leads(stack, begun),
-        60,
-    )
+    """The one that runs has taken the Lease. A killed one's Lease must run out first."""
+    # Who holds it is logged as HOST_PID, be it another one.
+    pid = stack.processes.running[NAME].pid
+    leads = re.compile(rf"message=leader holder=\S+_{pid}$", re.MULTILINE)
+    eventually("the controller leads", lambda: _matches(stack, leads), 60)
 
 
-def _leads(stack, begun):
+def _matches(stack, leads):
     stack.processes.check()
-    log = stack.processes.log(NAME)
-    last = log.rsplit("message=starting", 1)[-1]
-    identity = re.search(r"message=leader holder=(\S+)", last)
-    return log.count("message=starting") >= max(begun, 1) and identity is not None
+    return leads.search(stack.processes.log(NAME))
 
 
 def complaints(stack):
