@@ -179,14 +179,17 @@ class PlanPrinter {
     return requests;
   }
 
+  /// Of a split job `4+2`, in the order of ClustersOf.
   static std::string PodsOf(const std::vector<Shard>& shards) {
-    int64_t pods = 0;
+    std::string text;
     for (const Shard& shard : shards) {
+      int64_t pods = 0;
       for (const TaskGrant& task : shard.tasks) {
         pods += task.replicas;
       }
+      text += (text.empty() ? "" : "+") + std::to_string(pods);
     }
-    return std::to_string(pods);
+    return text;
   }
 
   void Running() {

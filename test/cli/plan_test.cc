@@ -44,6 +44,20 @@ TEST_CASE("the quickstart is planned as its README says, in every format") {
   }
 }
 
+TEST_CASE("a job that no cluster holds is shown with its shards") {
+  const std::string manifests =
+      ClusterYaml("east", 8) + ClusterYaml("west", 8) + QueueYaml("q", "weight: 1");
+  const Value plan = PlanOf(manifests + JobYaml("wide", "q", 12, 1));
+  const Value::List& placed = plan.Find("placements")->AsList();
+  REQUIRE(placed.size() == 1);
+  const Value& shards = *placed.front().Find("shards");
+  CHECK(NamesOf(shards, "cluster") == std::vector<std::string>{"east", "west"});
+  CHECK(TextAt(placed.front(), {"reason"}).find("8 pods in east, 4 in west") != std::string::npos);
+  const Said table =
+      RunCaldera({"plan", "-f", "-", "--at", kAt}, manifests + JobYaml("wide", "q", 12, 1));
+  CHECK(Has(table.out, "east, west   8+4"));
+}
+
 TEST_CASE("each waiting job of the quickstart waits for its own reason") {
   const Said said = RunCaldera(
       {"plan", "-f", "examples/quickstart", "--at", kAt, "-o", "json", "--explain", "all"});
