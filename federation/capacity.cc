@@ -64,8 +64,9 @@ BoundPods PlaceBound(const State& state, ClusterView& view, ResourceVector& used
   return bound;
 }
 
+/// What is reported counts the job as a whole: of a split one it does not say where.
 int64_t Finished(const JobEntry& job, const std::string& task) {
-  if (!job.Reported()) {
+  if (!job.Reported() || job.charge->shards.size() > 1) {
     return 0;
   }
   for (const TaskReport& report : job.reports) {

@@ -22,10 +22,9 @@ bool Placement::Alive(const JobClass& job_class) const {
   if (!options.known || !options.open.empty()) {
     return true;
   }
-  const Shape& shape = state_.shape(job_class.shape);
-  const bool due = shape.split.mode == SplitMode::kAllowed || HasAssignments(job_class) ||
-                   options.ever_fits != true;
-  return MaySplit(shape) && !options.split_failed && due;
+  return options.may_split && !options.split_failed &&
+         (options.ever_fits != true || HasAssignments(job_class) ||
+          state_.shape(job_class.shape).split.mode == SplitMode::kAllowed);
 }
 
 bool Placement::HasAssignments(const JobClass& job_class) const {
@@ -35,7 +34,7 @@ bool Placement::HasAssignments(const JobClass& job_class) const {
 std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits& limits) {
   const ShapeIndex shape = job_class.shape;
   Options& options = options_[shape];
-  if (!MaySplit(state_.shape(shape)) || options.split_failed || !SplitIsDue(job_class)) {
+  if (!options.may_split || options.split_failed || !SplitIsDue(job_class)) {
     return {};
   }
   const std::vector<SplitPart> parts =
@@ -106,6 +105,7 @@ std::optional<Site> Placement::Place(const JobClass& job_class, const Limits& li
 
 void Placement::List(ShapeIndex shape, Options& options) {
   options.known = true;
+  options.may_split = MaySplit(state_.shape(shape));
   const ClusterConstraint& constraint = state_.shape(shape).clusters;
   for (size_t c = 0; c < clusters_.size(); ++c) {
     if (IsAdmitted(clusters_[c], constraint)) {

@@ -46,8 +46,8 @@ class Placement {
   [[nodiscard]] const std::vector<ClusterView>& clusters() const { return clusters_; }
   /// Takes the room for a job of that class at the best site; nothing where there is none.
   std::optional<Site> Place(const JobClass& job_class, const Limits& limits);
-  /// Takes the room for a job of that class, which found no site, in several clusters; empty where
-  /// it must not be split or does not fit.
+  /// Takes the room for a job of that class, for which Place found no site, in several clusters;
+  /// empty where it must not be split or does not fit.
   std::vector<SplitPart> Split(const JobClass& job_class, const Limits& limits);
   /// False once no cluster can hold the shape, nor several together, for whichever job.
   [[nodiscard]] bool Alive(const JobClass& job_class) const;
@@ -63,6 +63,7 @@ class Placement {
   struct Options {
     bool known = false;
     std::vector<Option> open;
+    bool may_split = false;
     /// Some cluster could hold it when empty, for a tenant without static assignments.
     std::optional<bool> ever_fits;
     /// There is no room in several clusters together.

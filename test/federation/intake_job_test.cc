@@ -322,3 +322,26 @@ TEST_CASE("pod: devices and huge pages have limits of the same amount") {
   CHECK(refused("limits: {hugepages-2Mi: 3Mi, cpu: 1}", ".limits[hugepages-2Mi]"));
   CHECK_FALSE(refused("limits: {hugepages-2Mi: 4Mi, cpu: 1}", ".limits[hugepages-2Mi]"));
 }
+
+TEST_CASE("job: what ties its pods to one cluster is known") {
+  const auto ties = [](const std::string& spec) { return JobOf(Take(Manifest(spec))).ties; };
+  CHECK(ties(OneTask()) == Ties{});
+  CHECK(ties("plugins: {env: []}, " + OneTask()) == Ties{});
+  // pytorch brings svc.
+  CHECK(ties("plugins: {pytorch: [--worker=w], env: []}, " + OneTask()).plugins ==
+        std::vector<std::string>{"pytorch", "svc"});
+  CHECK(ties("minSuccess: 1, " + OneTask()).min_success);
+  CHECK(ties("volumes: [{mountPath: /data, volumeClaimName: data}], " + OneTask()).volumes);
+  const auto pod_volume = [&](const std::string& source) {
+    return JobOf(TakePodSpec("containers: [{name: c, image: i}], volumes: [{name: v, " + source +
+                             "}]"))
+        .ties.volumes;
+  };
+  CHECK(pod_volume("persistentVolumeClaim: {claimName: data}"));
+  CHECK_FALSE(pod_volume("configMap: {name: settings}"));
+  const Job job = JobOf(Take(Manifest("tasks: [{name: a, replicas: 1, " + std::string(kPod) +
+                                      "}, {name: b, replicas: 1, dependsOn: {name: [a]}, " +
+                                      std::string(kPod) + "}]")));
+  CHECK(job.tasks[0].depends_on.empty());
+  CHECK(job.tasks[1].depends_on == std::vector<std::string>{"a"});
+}

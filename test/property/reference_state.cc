@@ -204,7 +204,8 @@ std::pair<ResourceList, ResourceList> FillNodes(const RefState& state, RefCluste
           const auto [running, finished] = bound[{job->object.key, grant.name}];
           int64_t reported = 0;
           for (const TaskReport& report : job->Reports()) {
-            reported = report.task == grant.name ? report.finished : reported;
+            const bool tells = report.task == grant.name && job->charge->shards.size() == 1;
+            reported = tells ? report.finished : reported;
           }
           const int64_t open = grant.replicas - running - std::max<int64_t>(finished, reported);
           if (open > 0) {
