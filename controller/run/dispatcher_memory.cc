@@ -120,7 +120,7 @@ bool HasFailedShard(const SeenJob& job) {
                      [&](const Shard& shard) {
                        const SeenWork* const work = FindWork(job, job.entry->uid, shard);
                        return work != nullptr && work->view != nullptr &&
-                              work->view->phase == "Failed";
+                              (work->view->phase == "Failed" || work->view->phase == "Terminated");
                      });
 }
 

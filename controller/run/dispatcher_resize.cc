@@ -1,6 +1,8 @@
 // A shard that is there follows its charge (replicas, minAvailable) and its parent (priority); all
 // else is held until the next epoch, since Volcano would refuse it.
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "controller/kube/json_writer.h"
 #include "controller/run/dispatcher_look.h"
@@ -9,6 +11,25 @@
 #include "federation/render.h"
 
 namespace caldera {
+namespace {
+
+/// The ranks of a split job are dealt out over all its shards at the start of an epoch.
+bool IsRescaled(const Job& job, const std::vector<Shard>& shards) {
+  for (const Task& task : job.tasks) {
+    int64_t replicas = 0;
+    for (const Shard& shard : shards) {
+      for (const TaskGrant& grant : shard.tasks) {
+        replicas += grant.name == task.name ? grant.replicas : 0;
+      }
+    }
+    if (replicas != task.replicas) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 bool JobLook::Resize() {
   const int64_t generation = seen_.parent->generation;
@@ -89,6 +110,12 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
     Say(EventType::kWarning, "SpecChangeHeld",
         "only replicas, minAvailable and priorityClassName of a placed job can change: the other "
         "edits up to generation " +
+            std::to_string(seen_.parent->generation) + " take effect when it is placed again",
+        EventRepeat::kOnce);
+  }
+  if (shards.size() > 1 && IsRescaled(std::get<JobUpsert>(*intake_->change).job, shards)) {
+    Say(EventType::kWarning, "SpecChangeHeld",
+        "a split job keeps its replicas: those of generation " +
             std::to_string(seen_.parent->generation) + " take effect when it is placed again",
         EventRepeat::kOnce);
   }

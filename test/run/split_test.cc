@@ -57,19 +57,43 @@ TEST_CASE("a job larger than each cluster runs in both as one") {
   CHECK(controller.errors.empty());
 }
 
-TEST_CASE("a shard that fails takes the other along") {
+TEST_CASE("a split job keeps its replicas and says so") {
   ControlPlane plane;
   plane.Fleet({"east", "west"});
   Controller controller(plane.server, plane.executor, plane.ledger);
   const std::string uid = plane.Submit("train", 12);
   plane.Advance(kAWhile);
-  plane.Report("west", "caldera-" + uid,
-               R"({"status":{"manifestStatuses":[{"identifier":{"kind":"Job"},"status":)"
-               R"({"state":{"phase":"Failed"}}}]}})");
-  plane.Advance(Millis(120'000));
-  CHECK(plane.Phase("train") == "Failed");
-  CHECK(plane.Work("east", "caldera-" + uid).IsNull());
-  CHECK(controller.state().cluster(controller.state().clusters().at("east")).jobs.empty());
+  plane.Merge(ControlPlane::kJobs + "/train", R"({"spec":{"minAvailable":10}})");
+  plane.Advance(kAWhile);
+  CHECK(plane.Reasons().count("SpecChangeHeld") == 0);
+  Value spec = *plane.Job("train").Find("spec");
+  spec.Find("tasks")->AsList().front().Set("replicas", int64_t{10});
+  plane.Merge(ControlPlane::kJobs + "/train",
+              WriteJson(Value(Value::Map{{"spec", std::move(spec), {}}})));
+  plane.Advance(kAWhile);
+  CHECK(plane.Reasons().count("SpecChangeHeld") == 1);
+  const Value work = plane.Work("west", "caldera-" + uid);
+  const Value& shard = work.At({"spec", "workload", "manifests"})->AsList().front();
+  CHECK(*shard.At({"spec", "tasks"})->AsList().front().Find("replicas") == Value(int64_t{4}));
+  CHECK(ShardsOf(plane, uid) == std::pair(2, 2));
+}
+
+TEST_CASE("a shard that fails takes the other along") {
+  for (const std::string phase : {"Failed", "Terminated"}) {
+    ControlPlane plane;
+    plane.Fleet({"east", "west"});
+    Controller controller(plane.server, plane.executor, plane.ledger);
+    const std::string uid = plane.Submit("train", 12);
+    plane.Advance(kAWhile);
+    plane.Report("west", "caldera-" + uid,
+                 R"({"status":{"manifestStatuses":[{"identifier":{"kind":"Job"},"status":)"
+                 R"({"state":{"phase":")" +
+                     phase + R"("}}}]}})");
+    plane.Advance(Millis(120'000));
+    CHECK(plane.Phase("train") == phase);
+    CHECK(plane.Work("east", "caldera-" + uid).IsNull());
+    CHECK(controller.state().cluster(controller.state().clusters().at("east")).jobs.empty());
+  }
 }
 
 TEST_CASE("a shard that stays Pending calls all of the job back") {
