@@ -233,7 +233,8 @@ class Simulation {
     if (state_.now() < next_round_) {
       return {};
     }
-    for (int rounds = 0; undecided_; ++rounds) {
+    // With nobody waiting, another round would have nothing to decide.
+    for (int rounds = 0; undecided_ && (rounds == 0 || AnyCandidate()); ++rounds) {
       if (rounds == kRoundsMax) {
         return Fail(ErrorCode::kInternal, "at " + FormatTime(state_.now()) + " " +
                                               std::to_string(kRoundsMax) +
@@ -247,8 +248,14 @@ class Simulation {
       stale_ = stale_ || (undecided_ && script_.summary_every != Millis(0));
       Count(plan);
     }
+    undecided_ = false;
     next_round_ = state_.now() + script_.cycle;
     return {};
+  }
+
+  [[nodiscard]] bool AnyCandidate() const {
+    return std::any_of(state_.classes().begin(), state_.classes().end(),
+                       [](const JobClass& c) { return !c.waiting.empty(); });
   }
 
   void Count(const Plan& plan) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "controller/cli/options.h"
 #include "controller/cli/scenario.h"
 #include "controller/cli/simulate_output.h"
+#include "controller/cli/simulate_plot.h"
 
 namespace caldera {
 namespace {
@@ -36,6 +38,7 @@ struct SimulateOptions {
   std::string scenario;
   std::string output;
   std::string until;
+  std::string plot;
   std::optional<int64_t> seed;
   std::string resource;
   std::string rows = "queues";
@@ -93,17 +96,52 @@ CsvRows RowsOf(const std::string& rows) {
   return rows == "samples" ? CsvRows::kSamples : CsvRows::kQueues;
 }
 
+/// The scenario's events, as the picture shows them.
+std::vector<PlotMark> MarksOf(const Scenario& scenario) {
+  std::vector<PlotMark> marks;
+  for (const EventRule& event : scenario.events) {
+    PlotMark mark{scenario.start + event.at, std::nullopt, event.object};
+    if (event.kind == EventRule::Kind::kOutage) {
+      mark.until = mark.from + event.span;
+      mark.label += " out";
+    } else if (event.kind == EventRule::Kind::kDelete) {
+      mark.label += " deleted";
+    } else if (event.kind == EventRule::Kind::kApply) {
+      const Value& object = *event.place["apply"].value();
+      const Value* kind = object.Find("kind");
+      const Value* name = object.At({"metadata", "name"});
+      mark.label =
+          (kind == nullptr ? "" : kind->Brief()) + "/" + (name == nullptr ? "" : name->Brief());
+    }
+    marks.push_back(std::move(mark));
+  }
+  return marks;
+}
+
 class SimulateRun {
  public:
   explicit SimulateRun(const SimulateOptions& options) : options_(options) {}
 
   Status Run() {
     const auto start = Clock::now();
+    // A folder that is not there is told before the work, not after it.
+    std::ofstream plot;
+    if (!options_.plot.empty()) {
+      plot.open(options_.plot, std::ios::binary);
+      if (!plot) {
+        return CannotWrite();
+      }
+    }
     CALDERA_TRY(SimulationScript script, Read());
     const double read = SecondsSince(start);
     CALDERA_TRY(const SimulationRecord record, Play(script));
     const double played = SecondsSince(start) - read;
-    Print(record);
+    const SimulationFigures figures = FiguresOf(record, scenario_->resource);
+    Print(record, figures);
+    if (!options_.plot.empty() &&
+        !(plot << PlotSimulation(record, figures, MarksOf(*scenario_))).flush()) {
+      return CannotWrite();
+    }
     if (options_.timings) {
       std::fprintf(stderr, "timing read %.3f\ntiming simulate %.3f\ntiming print %.3f\n", read,
                    played, SecondsSince(start) - read - played);
@@ -155,8 +193,13 @@ class SimulateRun {
     return Simulate(script);
   }
 
-  void Print(const SimulationRecord& record) {
-    const SimulationFigures figures = FiguresOf(record, scenario_->resource);
+  [[nodiscard]] tl::unexpected<Error> CannotWrite() const {
+    return Fail(ErrorCode::kInvalid, "--plot " + options_.plot +
+                                         ": cannot be written: is there such a folder, and may "
+                                         "you write there?");
+  }
+
+  void Print(const SimulationRecord& record, const SimulationFigures& figures) const {
     if (options_.output == "csv") {
       WriteSimulationCsv(record, figures, RowsOf(options_.rows), std::cout);
       return;
@@ -188,6 +231,11 @@ void AddSimulateCommand(CLI::App& app, int& exit_code) {
   AddOutput(*command, options->output, "table|json|yaml|csv");
   command->add_option("--until", options->until, "Stop after this much virtual time, such as 24h")
       ->type_name("DURATION")
+      ->check(CheckNotEmpty);
+  command
+      ->add_option("--plot", options->plot,
+                   "Write a picture of shares, waiting jobs and clusters over time (SVG)")
+      ->type_name("FILE")
       ->check(CheckNotEmpty);
   command->add_option("--seed", options->seed, "Other arrivals and durations than the scenario's")
       ->type_name("NUMBER")

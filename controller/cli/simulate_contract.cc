@@ -68,6 +68,8 @@ Value TotalValue(const SimulationRecord& record, const SimulationFigures& figure
           : Value());
   add("utilisation", Milli(Thousandths(AmountIn(figures.allocated, figures.resource),
                                        AmountIn(figures.allocatable, figures.resource))));
+  add("lostWork", Milli(Thousandths(AmountIn(figures.total.lost_amounts, figures.resource),
+                                    AmountIn(figures.allocated, figures.resource))));
   add("allocatableSeconds", AmountsValue(figures.allocatable));
   add("instants", record.instants);
   add("rounds", record.rounds);

@@ -202,9 +202,8 @@ class Printer {
                           Grouped(figures_.total.losses) + " by lost clusters; " +
                           Hours(Resource(), lost) + " " + ShortName(Resource()) +
                           "-hours of work lost (" + Percent(Thousandths(lost, had)) + ")");
-    Line("decided", Plural(record_.placements, "placement") + " in " +
-                        Plural(record_.rounds, "round") + " at " +
-                        Plural(record_.instants, "instant"));
+    Line("decided",
+         Plural(record_.placements, "placement") + " at " + Plural(record_.instants, "instant"));
     std::string waiting;
     for (const auto& [verdict, count] : record_.waiting) {
       waiting += (waiting.empty() ? "" : ", ") + verdict + " " + Grouped(count);

@@ -1,6 +1,9 @@
 // `caldera simulate` from outside.
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "test/cli/run_program.h"
 
 namespace caldera::test {
@@ -116,6 +119,48 @@ TEST_CASE("until and seed of the command line win") {
   CHECK(stopped.out.find("(stopped there)") != std::string::npos);
   CHECK(Simulate(scenario).out == Simulate(scenario).out);
   CHECK(Simulate(scenario, {"--seed", "2"}).out != Simulate(scenario, {"--seed", "3"}).out);
+}
+
+TEST_CASE("a plot is a picture of its own, without anything from elsewhere") {
+  const TempFolder folder;
+  const std::string path = folder.Path("plot.svg");
+  const Said said =
+      RunCaldera({"simulate", "-f", "examples/simulate", "--scenario",
+                  "examples/simulate/scenario.yaml", "--until", "13h", "--plot", path});
+  CHECK(said.err.empty());
+  REQUIRE(said.exit_code == 0);
+  std::ifstream in(path);
+  const std::string svg((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox="));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(svg.find("prefers-color-scheme:dark") != std::string::npos);
+  for (const char* text : {">speech<", ">vision<", ">language<", ">tokyo<", ">What each queue had<",
+                           ">Jobs that wait<", ">tokyo out<", ">12h<", ">100<"}) {
+    CAPTURE(text);
+    CHECK(svg.find(text) != std::string::npos);
+  }
+  // Every element that is opened is closed.
+  for (const std::string element : {"text", "path", "title", "style"}) {
+    size_t open = 0;
+    size_t closed = 0;
+    for (size_t at = 0; (at = svg.find("<" + element, at)) != std::string::npos; ++at) {
+      const size_t end = svg.find('>', at);
+      open += end != std::string::npos && svg[end - 1] != '/' ? 1U : 0U;
+    }
+    for (size_t at = 0; (at = svg.find("</" + element, at)) != std::string::npos; ++at) {
+      ++closed;
+    }
+    CAPTURE(element);
+    CHECK(open == closed);
+  }
+  CHECK(svg.find("href") == std::string::npos);
+}
+
+TEST_CASE("a plot that cannot be written is told before the work") {
+  const Said said = Simulate("jobs: {duration: 1s}\n", {"--plot", "/no/such/folder/plot.svg"});
+  CHECK(said.exit_code == 2);
+  CHECK(said.out.empty());
+  CHECK(said.err.find("--plot /no/such/folder/plot.svg: cannot be written") != std::string::npos);
 }
 
 TEST_CASE("mistakes in a scenario are told, each with its line") {
