@@ -52,8 +52,8 @@ e2e: ## The controller on real API servers: test/e2e/README.md
 
 check: format-check lint test asan ## All that must be clean before a change lands
 
-bench: build ## Plan 20,000 jobs from YAML: time, memory, share of parsing (build/bench.json)
-	@cmake --build --preset release --target bench_generate --target bench_run
+bench: build ## Every benchmark: planning, rounds, ledger, simulations (build/bench.json)
+	@cmake --build --preset release --target bench_programs
 	@test/bench/bench.sh $(BENCH_ARGS) build/release build/bench.json
 
 fuzz: ## Fuzz each target for FUZZ_SECONDS (60)
