@@ -24,6 +24,18 @@ struct Settings {
   Millis summary_period{10'000};
   /// A cluster that is not Ready for longer leaves the federation's total, with the shards on it.
   Millis cluster_lost_after{300'000};
+  /// Half-life of the usage that the order looks at (usage.h); 0: only what is held counts.
+  Millis usage_half_life{86'400'000};
+  /// How much of a share is usage, the rest is what is held; in thousandths.
+  int32_t usage_weight = 500;
+  /// A job that says nothing itself is no victim before it has run for so long.
+  Millis min_runtime{600'000};
+  /// How often a job may be evicted in 24 hours.
+  int32_t evictions_a_day = 3;
+  /// A job without a known start gets a reservation after so long at the head.
+  Millis reserve_after{600'000};
+  /// How long room that evictions made is kept for whom they were made.
+  Millis hold_after_free{300'000};
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 struct SettingsSet {
@@ -112,10 +124,34 @@ struct Released {
   int64_t epoch = 0;
 };
 
-using Change = std::variant<ClockSet, SettingsSet, QueueUpsert, QueueDelete, PriorityClassUpsert,
-                            PriorityClassDelete, TenantQuotaUpsert, TenantQuotaDelete,
-                            NamespaceUpsert, NamespaceDelete, ClusterUpsert, ClusterDelete,
-                            NodeUpsert, NodeDelete, PodUpsert, PodDelete, HyperNodeUpsert,
-                            HyperNodeDelete, JobUpsert, JobDelete, Placed, Released>;
+/// A plan's decision took effect: the job is on its way out of its shards and stays charged for
+/// them until Released. Of a job that holds nothing, it says that it was evicted then.
+struct Evicted {
+  JobKey key;
+  std::string uid;
+  int64_t intent = 0;
+  Time at;
+  JobKey beneficiary;  ///< Who may use what it frees.
+  std::string beneficiary_uid;
+};
+/// All reservations there are, as a plan left them; by job.
+struct ReservationsSet {
+  std::vector<Reservation> reservations;
+};
+/// Of a checkpoint: what a tenant's jobs used in a queue up to `anchor` (usage.h).
+struct UsageSet {
+  std::string queue;
+  std::string tenant;
+  Time anchor;
+  ResourceList whole;
+  ResourceList part;  ///< In 1 / 2^16.
+};
+
+using Change =
+    std::variant<ClockSet, SettingsSet, QueueUpsert, QueueDelete, PriorityClassUpsert,
+                 PriorityClassDelete, TenantQuotaUpsert, TenantQuotaDelete, NamespaceUpsert,
+                 NamespaceDelete, ClusterUpsert, ClusterDelete, NodeUpsert, NodeDelete, PodUpsert,
+                 PodDelete, HyperNodeUpsert, HyperNodeDelete, JobUpsert, JobDelete, Placed,
+                 Released, Evicted, ReservationsSet, UsageSet>;
 
 }  // namespace caldera

@@ -248,7 +248,13 @@ constexpr auto FieldsOf(const Job*) {
 
 constexpr auto FieldsOf(const Settings*) {
   return std::tuple{F("summaryPeriod", &Settings::summary_period),
-                    F("clusterLostAfter", &Settings::cluster_lost_after)};
+                    F("clusterLostAfter", &Settings::cluster_lost_after),
+                    F("usageHalfLife", &Settings::usage_half_life),
+                    F("usageWeight", &Settings::usage_weight),
+                    F("minRuntime", &Settings::min_runtime),
+                    F("evictionsADay", &Settings::evictions_a_day),
+                    F("reserveAfter", &Settings::reserve_after),
+                    F("holdAfterFree", &Settings::hold_after_free)};
 }
 constexpr auto FieldsOf(const ClockSet*) { return std::tuple{F("now", &ClockSet::now)}; }
 constexpr auto FieldsOf(const SettingsSet*) {
@@ -307,17 +313,55 @@ constexpr auto FieldsOf(const Released*) {
   return std::tuple{F("key", &Released::key), F("uid", &Released::uid),
                     F("epoch", &Released::epoch)};
 }
+constexpr auto FieldsOf(const Evicted*) {
+  return std::tuple{F("key", &Evicted::key),
+                    F("uid", &Evicted::uid),
+                    F("intent", &Evicted::intent),
+                    F("at", &Evicted::at),
+                    F("beneficiary", &Evicted::beneficiary),
+                    F("beneficiaryUid", &Evicted::beneficiary_uid)};
+}
+constexpr auto FieldsOf(const Reservation*) {
+  return std::tuple{
+      F("job", &Reservation::job),           F("uid", &Reservation::uid),
+      F("cluster", &Reservation::cluster),   F("since", &Reservation::since),
+      F("evicting", &Reservation::evicting), F("freeSince", &Reservation::free_since)};
+}
+constexpr auto FieldsOf(const ReservationsSet*) {
+  return std::tuple{F("reservations", &ReservationsSet::reservations)};
+}
+constexpr auto FieldsOf(const UsageSet*) {
+  return std::tuple{F("queue", &UsageSet::queue), F("tenant", &UsageSet::tenant),
+                    F("anchor", &UsageSet::anchor), F("whole", &UsageSet::whole),
+                    F("part", &UsageSet::part)};
+}
 
 /// The value of key `change`, in the order of the variant's alternatives.
-inline constexpr std::array<std::string_view, 22> kChangeNames = {
-    "ClockSet",          "SettingsSet",         "QueueUpsert",
-    "QueueDelete",       "PriorityClassUpsert", "PriorityClassDelete",
-    "TenantQuotaUpsert", "TenantQuotaDelete",   "NamespaceUpsert",
-    "NamespaceDelete",   "ClusterUpsert",       "ClusterDelete",
-    "NodeUpsert",        "NodeDelete",          "PodUpsert",
-    "PodDelete",         "HyperNodeUpsert",     "HyperNodeDelete",
-    "JobUpsert",         "JobDelete",           "Placed",
-    "Released"};
+inline constexpr std::array<std::string_view, 25> kChangeNames = {"ClockSet",
+                                                                  "SettingsSet",
+                                                                  "QueueUpsert",
+                                                                  "QueueDelete",
+                                                                  "PriorityClassUpsert",
+                                                                  "PriorityClassDelete",
+                                                                  "TenantQuotaUpsert",
+                                                                  "TenantQuotaDelete",
+                                                                  "NamespaceUpsert",
+                                                                  "NamespaceDelete",
+                                                                  "ClusterUpsert",
+                                                                  "ClusterDelete",
+                                                                  "NodeUpsert",
+                                                                  "NodeDelete",
+                                                                  "PodUpsert",
+                                                                  "PodDelete",
+                                                                  "HyperNodeUpsert",
+                                                                  "HyperNodeDelete",
+                                                                  "JobUpsert",
+                                                                  "JobDelete",
+                                                                  "Placed",
+                                                                  "Released",
+                                                                  "Evicted",
+                                                                  "ReservationsSet",
+                                                                  "UsageSet"};
 static_assert(kChangeNames.size() == std::variant_size_v<Change>);
 
 // -------------------------------------------------------------------------------------- plan
@@ -331,10 +375,13 @@ constexpr auto FieldsOf(const Action*) {
                     F("action", &Action::action),
                     F("topologyUnchecked", &Action::topology_unchecked),
                     F("shards", &Action::shards),
+                    F("beneficiary", &Action::beneficiary),
+                    F("beneficiaryUid", &Action::beneficiary_uid),
                     F("reason", &Action::reason)};
 }
 constexpr auto FieldsOf(const Plan*) {
-  return std::tuple{F("now", &Plan::now), F("actions", &Plan::actions)};
+  return std::tuple{F("now", &Plan::now), F("actions", &Plan::actions),
+                    F("reservations", &Plan::reservations)};
 }
 
 // --------------------------------------------------------------------------- shapes of fields

@@ -88,6 +88,14 @@ std::optional<int32_t> PriorityValue(const State& state, PriorityIndex priority)
   return std::nullopt;
 }
 
+bool Preempts(const State& state, PriorityIndex priority) {
+  if (priority == kNoIndex) {
+    return true;
+  }
+  const auto& object = state.priority(priority).object;
+  return !object.has_value() || object->preempts;
+}
+
 Verdict ClassGate(const State& state, const QueueTree& tree, const JobClass& job_class) {
   if (!PriorityValue(state, job_class.priority).has_value()) {
     return Verdict::kMissingReference;
@@ -107,7 +115,11 @@ Reason JobGate(const State& state, const QueueTree& tree, JobIndex index) {
   if (Reason own = OwnGate(state, job); own.verdict != Verdict::kNone) {
     return own;
   }
-  const JobClass as_class{job.queue, job.priority, job.tenant, job.shape, {}, {}};
+  JobClass as_class;
+  as_class.queue = job.queue;
+  as_class.priority = job.priority;
+  as_class.tenant = job.tenant;
+  as_class.shape = job.shape;
   switch (const Verdict gate = ClassGate(state, tree, as_class); gate) {
     case Verdict::kMissingReference:
       return {gate,

@@ -14,6 +14,9 @@ namespace caldera {
 /// the class is not there, unless it is one of the system's own.
 std::optional<int32_t> PriorityValue(const State& state, PriorityIndex priority);
 
+/// False where jobs of that PriorityClass evict nobody (preemptionPolicy Never).
+bool Preempts(const State& state, PriorityIndex priority);
+
 /// What holds for every job of a class alike (or for none): references, namespace, queue, topology.
 Verdict ClassGate(const State& state, const QueueTree& tree, const JobClass& job_class);
 

@@ -22,7 +22,6 @@ class Checker {
       const Action& action = plan.actions[k];
       subject_ = action.job.ToString();
       Expect(action.rank == static_cast<int32_t>(k) + 1, "its rank is not its position");
-      Expect(action.action != ActionKind::kEvict, "Evict is not decided yet");
       CheckAction(action);
     }
     subject_ = "the plan";
@@ -39,6 +38,31 @@ class Checker {
     }
   }
 
+  void CheckEvict(const JobEntry& job, const Action& action) {
+    if (!job.charge.has_value() || job.Evicting()) {
+      Expect(false, "it holds nothing that it could be evicted from");
+      return;
+    }
+    const JobSpec& spec = state_.spec(job);
+    Expect(action.shards == job.charge->shards, "it is evicted from other shards than it holds");
+    Expect(spec.preemptible, "it is not preemptible");
+    const Millis least = spec.min_runtime.value_or(state_.settings().min_runtime);
+    Expect(state_.now() - job.charge->at >= least, "it has not run for its min-runtime");
+    const auto lately = std::count_if(job.evictions.begin(), job.evictions.end(), [&](Time at) {
+      return state_.now() - at < std::chrono::hours(24);
+    });
+    Expect(lately < state_.settings().evictions_a_day, "it was evicted too often in a day");
+    const JobIndex by = state_.FindJob(action.beneficiary, action.beneficiary_uid);
+    if (by == kNoIndex || !state_.job(by).Pending()) {
+      Expect(false, "who it makes room for does not wait");
+      return;
+    }
+    const JobEntry& claimant = state_.job(by);
+    const auto& object = state_.queue(job.charge_queue).object;
+    Expect(job.charge_queue == claimant.queue || (object.has_value() && object->reclaimable),
+           "its queue is not reclaimable");
+  }
+
   void CheckAction(const Action& action) {
     const auto it = state_.jobs().find({action.job, action.kind});
     if (it == state_.jobs().end() || state_.job(it->second).uid != action.uid) {
@@ -47,6 +71,10 @@ class Checker {
     }
     const JobEntry& job = state_.job(it->second);
     Expect(placed_.insert(it->second).second, "it is placed twice");
+    if (action.action == ActionKind::kEvict) {
+      CheckEvict(job, action);
+      return;
+    }
     if (action.action != ActionKind::kPlace) {
       CheckResize(job, action);
       return;

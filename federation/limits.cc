@@ -110,6 +110,30 @@ std::optional<Block> Limits::CheckGuarantees(QueueIndex queue, const ShapeFacts&
   return std::nullopt;
 }
 
+std::optional<std::vector<Limits::Shortage>> Limits::Shortages(QueueIndex queue, TenantIndex tenant,
+                                                               const ShapeFacts& facts) const {
+  if (CheckQuota(tenant, facts).has_value()) {
+    return std::nullopt;
+  }
+  std::vector<Shortage> shortages;
+  for (QueueIndex n = queue; n != kNoIndex; n = tree_.node(n).parent) {
+    const ResourceLimits& capability = tree_.node(n).own;
+    for (const ResourceIndex r : facts.requested) {
+      if (facts.total[r] > capability[r]) {
+        return std::nullopt;
+      }
+      if (!Allows(capability[r], charged_[n][r], facts.total[r])) {
+        shortages.push_back(
+            {n, r, SaturatingSub(SaturatingAdd(charged_[n][r], facts.total[r]), capability[r])});
+      }
+    }
+  }
+  if (shortages.empty() && CheckGuarantees(queue, facts).has_value()) {
+    return std::nullopt;
+  }
+  return shortages;
+}
+
 std::optional<Block> Limits::CheckCluster(TenantIndex tenant, ClusterIndex cluster,
                                           const ShapeFacts& facts) const {
   const auto quota = quotas_[tenant].in.find(cluster);

@@ -43,6 +43,16 @@ class Limits {
 
   /// Cuts `room` to what the tenant's static assignment in that cluster leaves.
   void CapRoom(TenantIndex tenant, ClusterIndex cluster, ResourceVector& room) const;
+  /// A queue at its capability: how much more of a resource it would have to have free.
+  struct Shortage {
+    QueueIndex queue = kNoIndex;
+    ResourceIndex resource = 0;
+    int64_t amount = 0;
+  };
+  /// What keeps such a job from being taken and evictions could relieve; empty where nothing is in
+  /// its way, nothing where a quota or a guarantee is.
+  [[nodiscard]] std::optional<std::vector<Shortage>> Shortages(QueueIndex queue, TenantIndex tenant,
+                                                               const ShapeFacts& facts) const;
 
   void Commit(QueueIndex queue, TenantIndex tenant, ClusterIndex cluster, const ShapeFacts& facts);
 

@@ -255,6 +255,20 @@ struct ClusterBackoff {
   friend bool operator==(const ClusterBackoff&, const ClusterBackoff&) = default;
 };
 
+/// Room in one cluster that is kept for a job that waits.
+struct Reservation {
+  JobKey job;
+  std::string uid;
+  /// Empty: the job is at the head since `since`, and none is chosen yet.
+  std::string cluster;
+  Time since;
+  /// Others are evicted for it: it is charged to its limits, and lasts for a while once they are
+  /// gone.
+  bool evicting = false;
+  Time free_since;  ///< Of an evicting one: when the last of them was gone; 0: not yet.
+  friend bool operator==(const Reservation&, const Reservation&) = default;
+};
+
 /// batch.volcano.sh/v1alpha1 Job, or training.volcano.sh/v1alpha1 HyperJob, after intake.
 struct Job {
   JobKey key;

@@ -123,12 +123,22 @@ ResourceVector NodePool::FreeOn(const std::string& node) const {
   return {};
 }
 
-void NodePool::Take(const std::string& node, const ResourceVector& amounts) {
+NodePool::Slot* NodePool::Find(const std::string& node) {
   const auto it =
       std::lower_bound(slots_.begin(), slots_.end(), node,
                        [](const Slot& slot, const std::string& n) { return slot.node->name < n; });
-  if (it != slots_.end() && it->node->name == node) {
-    it->free.Subtract(amounts);
+  return it != slots_.end() && it->node->name == node ? &*it : nullptr;
+}
+
+void NodePool::Take(const std::string& node, const ResourceVector& amounts) {
+  if (Slot* slot = Find(node); slot != nullptr) {
+    slot->free.Subtract(amounts);
+  }
+}
+
+void NodePool::Give(const std::string& node, const ResourceVector& amounts) {
+  if (Slot* slot = Find(node); slot != nullptr) {
+    slot->free.Add(amounts);
   }
 }
 

@@ -38,6 +38,8 @@ class NodePool {
   int64_t PackSome(const Task& task);
   /// Takes what a bound pod uses; a node that is not known is ignored.
   void Take(const std::string& node, const ResourceVector& amounts);
+  /// Gives back what was taken there.
+  void Give(const std::string& node, const ResourceVector& amounts);
 
   [[nodiscard]] const ResourceVector& allocatable() const { return allocatable_; }
   /// What is free on that node; nothing where there is none of that name.
@@ -60,6 +62,7 @@ class NodePool {
   /// pods: devices where they ask for any, else all but `pods`.
   [[nodiscard]] int64_t LargestPart(const ResourceVector& amounts,
                                     const ResourceVector& request) const;
+  Slot* Find(const std::string& node);
   int64_t Fill(const Task& task, std::vector<Step>& steps);
 
   std::vector<Slot> slots_;  ///< By name.

@@ -8,9 +8,32 @@
 
 namespace caldera {
 
+namespace {
+
+bool FitsWithin(const QueueShare& share, const ResourceVector& held, const ShapeFacts& facts,
+                const ResourceKinds& kinds) {
+  return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
+    const int64_t deserved = kinds.device[r] ? share.within[r] : share.deserved[r];
+    return r == kinds.pods || SaturatingAdd(held[r], facts.total[r]) <= deserved;
+  });
+}
+
+}  // namespace
+
+bool IsWithin(const QueueShare& share, const ResourceVector& held, const ShapeFacts& facts,
+              const ResourceKinds& kinds) {
+  return held.IsZero() || FitsWithin(share, held, facts, kinds);
+}
+
 Contest::Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
-                 const std::vector<Entrant>& entrants)
-    : state_(state), tree_(tree), shares_(shares), kinds_(state.resources()), queues_(tree.size()) {
+                 const std::vector<Entrant>& entrants, const std::set<JobIndex>& settled)
+    : state_(state),
+      tree_(tree),
+      shares_(shares),
+      settled_(settled),
+      kinds_(state.resources()),
+      usage_weight_(UsageWeight(state)),
+      queues_(tree.size()) {
   uint32_t rank = 0;
   for (const auto& [name, i] : state.queues()) {
     Node& node = queues_[i];
@@ -20,6 +43,12 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
     node.winners.assign(2 * std::bit_ceil(children.size()), kNoIndex);
     for (size_t c = 0; c < children.size(); ++c) {
       queues_[children[c]].position = c;
+    }
+  }
+  for (const JobIndex job : settled) {
+    const JobEntry& entry = state.job(job);
+    for (QueueIndex n = entry.queue; n != kNoIndex; n = tree.node(n).parent) {
+      queues_[n].held.Add(state.facts(entry.shape).total);
     }
   }
   Enter(entrants);
@@ -47,6 +76,9 @@ void Contest::Enter(const std::vector<Entrant>& entrants) {
   for (const Entrant& entrant : sorted) {
     const JobClass& c = state_.classes()[entrant.job_class];
     Node& node = queues_[c.queue];
+    if (node.lanes.empty() && usage_weight_ > 0) {
+      node.used_by = state_.UsedIn(c.queue);
+    }
     if (node.lanes.empty() || node.lanes.back().priority != entrant.priority ||
         node.lanes.back().tenant != c.tenant) {
       node.lanes.push_back({entrant.priority, c.tenant, {}});
@@ -57,6 +89,18 @@ void Contest::Enter(const std::vector<Entrant>& entrants) {
     }
     PushLine(node.lanes.back(), entrant.job_class, {});
   }
+}
+
+bool Contest::BorrowsNothing() const {
+  const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
+  const Node& node = queues_[leaf];
+  const ShapeFacts& facts = Facts(node.lanes[node.standing.lane].lines.front());
+  for (QueueIndex n = leaf; n != tree_.root(); n = tree_.node(n).parent) {
+    if (!FitsWithin(shares_[n], queues_[n].held, facts, kinds_)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 Head Contest::Best() const {
@@ -113,8 +157,8 @@ void Contest::Judge(QueueIndex i) {
   Node& node = queues_[i];
   Standing& standing = node.standing;
   if (tree_.node(i).children.empty()) {
-    PickLane(i);
     standing.leaf = i;
+    PickLane(i);
   } else {
     const QueueIndex winner = node.winners[1];
     standing.any = winner != kNoIndex;
@@ -125,26 +169,16 @@ void Contest::Judge(QueueIndex i) {
   }
   const Node& leaf = queues_[standing.leaf];
   const ShapeFacts& facts = Facts(leaf.lanes[leaf.standing.lane].lines.front());
-  standing.within = Within(i, facts);
+  standing.within = IsWithin(shares_[i], node.held, facts, kinds_);
   standing.priority = tree_.node(i).object().priority;
   standing.creation = tree_.node(i).object().creation;
   standing.share = 0;
   for (const ResourceIndex r : facts.requested) {
     if (r != kinds_.pods) {
-      standing.share = std::max(standing.share, Share(node.held[r], shares_[i].deserved[r]));
+      const Int128 blend = Blend(node.held[r], UsageOf(shares_[i].used, r), usage_weight_);
+      standing.share = std::max(standing.share, BlendShare(blend, shares_[i].deserved[r]));
     }
   }
-}
-
-bool Contest::Within(QueueIndex i, const ShapeFacts& facts) const {
-  const ResourceVector& held = queues_[i].held;
-  if (held.IsZero()) {
-    return true;
-  }
-  return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
-    const int64_t deserved = kinds_.device[r] ? shares_[i].within[r] : shares_[i].deserved[r];
-    return r == kinds_.pods || SaturatingAdd(held[r], facts.total[r]) <= deserved;
-  });
 }
 
 void Contest::Replay(QueueIndex parent, QueueIndex child) {
@@ -196,15 +230,20 @@ bool Contest::LaneBefore(const Node& node, const Lane& a, const Lane& b) const {
 }
 
 int64_t Contest::TenantShare(const Node& node, const Lane& lane) const {
+  static const ResourceVector kNothing;
+  static const UsageVector kUnused;
   const auto held = node.held_by.find(lane.tenant);
-  if (held == node.held_by.end()) {
-    return 0;
-  }
+  const auto used = node.used_by.find(lane.tenant);
+  const ResourceVector& holds = held == node.held_by.end() ? kNothing : held->second;
+  const UsageVector& uses = used == node.used_by.end() ? kUnused : used->second;
   int64_t share = 0;
   const int64_t weight = state_.tenant(lane.tenant).Weight();
+  const UsageVector& queue_uses = shares_[node.standing.leaf].used;
   for (const ResourceIndex r : Facts(lane.lines.front()).requested) {
     if (r != kinds_.pods) {
-      share = std::max(share, Share(held->second[r], node.held[r], weight));
+      const Int128 whole = Blend(node.held[r], UsageOf(queue_uses, r), usage_weight_);
+      share = std::max(share,
+                       BlendShare(Blend(holds[r], UsageOf(uses, r), usage_weight_), whole, weight));
     }
   }
   return share;
@@ -232,6 +271,9 @@ void Contest::PopLine(Lane& lane) {
 /// Nothing where the class has nobody left.
 void Contest::PushLine(Lane& lane, ClassIndex job_class, ClassFifo::Cursor at) {
   const ClassFifo& waiting = state_.classes()[job_class].waiting;
+  while (!waiting.AtEnd(at) && !settled_.empty() && settled_.contains(waiting.At(at).job)) {
+    at = waiting.Next(at);
+  }
   if (waiting.AtEnd(at)) {
     return;
   }

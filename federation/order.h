@@ -2,11 +2,13 @@
 //   1. jobs that stay within what the queue deserves before borrowers (the first job of a queue
 //      that holds nothing counts as within);
 //   2. queue priority, higher first;
-//   3. share, smaller first: the largest of held / deserved over the resources the job asks for;
+//   3. share, smaller first: the largest of ((1 - h) held + h used) / deserved over the resources
+//   the
+//      job asks for; `used` is what was used lately (usage.h), h the setting usage_weight;
 //   4. the queue's creation, then its name.
-// Inside a queue: PriorityClass value, higher first; the tenant's part of what the queue holds,
-// divided by the tenant's weight, smaller first; the job's creation, uid, key.
-// `pods` count in neither test. A total order that does not depend on the order of the input.
+// Inside a queue: PriorityClass value, higher first; the tenant's part of what the queue holds and
+// used (mixed as above), divided by the tenant's weight, smaller first; the job's creation, uid,
+// key. `pods` count in neither test. A total order that does not depend on the order of the input.
 //
 // Heads are kept, not searched: a queue keeps its classes in heaps, a parent its children in a
 // tournament, so that one placement costs O(depth x log children), however many jobs wait.
@@ -14,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "federation/amounts.h"
@@ -31,6 +34,11 @@ struct Head {
   [[nodiscard]] bool Any() const { return job != kNoIndex; }
 };
 
+/// With such a job more, a queue that holds `held` stays within what it deserves, by the first
+/// rule.
+bool IsWithin(const QueueShare& share, const ResourceVector& held, const ShapeFacts& facts,
+              const ResourceKinds& kinds);
+
 class Contest {
  public:
   /// One class that takes part, with the PriorityClass value of its jobs.
@@ -38,10 +46,14 @@ class Contest {
     ClassIndex job_class = kNoIndex;
     int32_t priority = 0;
   };
-  /// Borrows all but the last.
+  /// Borrows all but the entrants. `settled`: jobs of theirs that are dealt with already; they
+  /// count as held.
   Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
-          const std::vector<Entrant>& entrants);
+          const std::vector<Entrant>& entrants, const std::set<JobIndex>& settled);
 
+  /// What the best job's queue and those above it hold by now, itself not in it: it stays within
+  /// deserved even if it is the first there.
+  [[nodiscard]] bool BorrowsNothing() const;
   /// The next job, or none.
   [[nodiscard]] Head Best() const;
   /// The best job was placed: its queue and tenant hold more, and the next of its class comes up.
@@ -77,8 +89,9 @@ class Contest {
   struct Node {
     ResourceVector held;
     std::map<TenantIndex, ResourceVector> held_by;
-    std::vector<Lane> lanes;          ///< By priority desc, then tenant name; of a leaf.
-    size_t first_lane = 0;            ///< Those before it are empty.
+    std::map<TenantIndex, UsageVector> used_by;  ///< Of a leaf with lanes.
+    std::vector<Lane> lanes;                     ///< By priority desc, then tenant name; of a leaf.
+    size_t first_lane = 0;                       ///< Those before it are empty.
     std::vector<QueueIndex> winners;  ///< Tournament over the children: winners[1] is the best.
     size_t position = 0;              ///< Among its siblings.
     Standing standing;
@@ -96,12 +109,13 @@ class Contest {
   [[nodiscard]] const ShapeFacts& Facts(const Line& line) const;
   void PopLine(Lane& lane);
   void PushLine(Lane& lane, ClassIndex job_class, ClassFifo::Cursor at);
-  [[nodiscard]] bool Within(QueueIndex i, const ShapeFacts& facts) const;
 
   const State& state_;
   const QueueTree& tree_;
   const std::vector<QueueShare>& shares_;
+  const std::set<JobIndex>& settled_;
   ResourceKinds kinds_;
+  int32_t usage_weight_;
   std::vector<Node> queues_;  ///< By QueueIndex.
 };
 

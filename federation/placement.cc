@@ -31,16 +31,19 @@ bool Placement::HasAssignments(const JobClass& job_class) const {
   return !quotas_[job_class.tenant].in.empty();
 }
 
-std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits& limits) {
+std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits& limits,
+                                        const Reservations& reservations) {
   const ShapeIndex shape = job_class.shape;
   Options& options = options_[shape];
   if (!options.may_split || options.split_failed || !SplitIsDue(job_class)) {
     return {};
   }
-  const std::vector<SplitPart> parts =
-      SplitOver(state_, shape, SitesNow(state_, job_class, clusters_, limits));
+  SplitSites sites = SitesNow(state_, job_class, clusters_, limits);
+  const size_t kept = std::erase_if(
+      sites.sites, [&](const SplitSite& site) { return reservations.Booked(site.cluster); });
+  const std::vector<SplitPart> parts = SplitOver(state_, shape, sites);
   if (parts.empty()) {
-    options.split_failed = job_class.blocked.empty() && !HasAssignments(job_class);
+    options.split_failed = kept == 0 && job_class.blocked.empty() && !HasAssignments(job_class);
   }
   for (const SplitPart& part : parts) {
     ClusterView& cluster = clusters_[part.cluster];
@@ -70,7 +73,13 @@ bool Placement::SplitIsDue(const JobClass& job_class) {
   return !*options.ever_fits;
 }
 
-std::optional<Site> Placement::Place(const JobClass& job_class, const Limits& limits) {
+bool Placement::PlaceAt(size_t cluster, ShapeIndex shape) {
+  return state_.facts(shape).total.FitsIn(clusters_[cluster].free) && Take(cluster, shape);
+}
+
+std::optional<Site> Placement::Place(const Head& head, const Limits& limits,
+                                     const Reservations& reservations) {
+  const JobClass& job_class = state_.classes()[head.job_class];
   const ShapeIndex shape = job_class.shape;
   Options& options = options_[shape];
   if (!options.known) {
@@ -85,7 +94,9 @@ std::optional<Site> Placement::Place(const JobClass& job_class, const Limits& li
     for (const Option& option : options.open) {
       const ClusterIndex cluster = clusters_[option.cluster].index;
       if (job_class.IsBlocked(cluster) ||
-          limits.CheckCluster(job_class.tenant, cluster, facts).has_value()) {
+          limits.CheckCluster(job_class.tenant, cluster, facts).has_value() ||
+          !reservations.MayTake(clusters_[option.cluster], option.cluster, head.job_class,
+                                head.within)) {
         continue;
       }
       ++rivals;

@@ -15,7 +15,9 @@
 #include "federation/amounts.h"
 #include "federation/capacity.h"
 #include "federation/limits.h"
+#include "federation/order.h"
 #include "federation/quotas.h"
+#include "federation/reservations.h"
 #include "federation/split.h"
 #include "federation/state.h"
 
@@ -44,11 +46,16 @@ class Placement {
             std::vector<ClusterView> clusters);
 
   [[nodiscard]] const std::vector<ClusterView>& clusters() const { return clusters_; }
-  /// Takes the room for a job of that class at the best site; nothing where there is none.
-  std::optional<Site> Place(const JobClass& job_class, const Limits& limits);
-  /// Takes the room for a job of that class, for which Place found no site, in several clusters;
-  /// empty where it must not be split or does not fit.
-  std::vector<SplitPart> Split(const JobClass& job_class, const Limits& limits);
+  /// Takes the room for that job at the best site; nothing where there is none.
+  std::optional<Site> Place(const Head& head, const Limits& limits,
+                            const Reservations& reservations);
+  /// Takes the room for such a job there, as far as what is free is concerned; false, and nothing
+  /// is taken, where it does not fit.
+  bool PlaceAt(size_t cluster, ShapeIndex shape);
+  /// Takes the room for a job of that class, for which Place found no site, in several clusters of
+  /// which none is kept for others; empty where it must not be split or does not fit.
+  std::vector<SplitPart> Split(const JobClass& job_class, const Limits& limits,
+                               const Reservations& reservations);
   /// False once no cluster can hold the shape, nor several together, for whichever job.
   [[nodiscard]] bool Alive(const JobClass& job_class) const;
 

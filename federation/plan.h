@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,8 @@
 
 namespace caldera {
 
-/// An open set; kEvict is not decided until reclaim comes. Grow and Shrink change the counts of a
-/// placed job: same cluster, same epoch, `shards` as they come to be.
+/// An open set. Grow and Shrink change the counts of a placed job: same cluster, same epoch,
+/// `shards` as they come to be. Evict takes a placed job off its shards, which are what it holds.
 enum class ActionKind : uint8_t { kPlace, kGrow, kShrink, kEvict };
 std::string_view ActionName(ActionKind kind);
 
@@ -27,12 +28,16 @@ struct Action {
   /// A topology below the cluster was asked for that Caldera did not check: the member decides.
   bool topology_unchecked = false;
   std::vector<Shard> shards;
+  JobKey beneficiary;  ///< Of an Evict: who may use what it frees.
+  std::string beneficiary_uid;
   std::string reason;  ///< One sentence for people: why now, why there.
 };
 
 struct Plan {
   Time now;
   std::vector<Action> actions;
+  /// All that there are after the plan, by job; nothing where they stay as they are.
+  std::optional<std::vector<Reservation>> reservations = std::nullopt;
 };
 
 /// The Changes by which the plan takes effect in State, intents numbered from `first_intent` on in

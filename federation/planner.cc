@@ -1,6 +1,9 @@
 #include "federation/planner.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "federation/assert.h"
@@ -8,6 +11,8 @@
 #include "federation/invariants.h"
 #include "federation/order.h"
 #include "federation/placement.h"
+#include "federation/preemption.h"
+#include "federation/reservations.h"
 #include "federation/resize.h"
 #include "federation/round.h"
 #include "federation/shards.h"
@@ -48,60 +53,191 @@ std::string WhySplit(const std::vector<Shard>& shards) {
   return why;
 }
 
-Action Place(const State& state, const Head& head, std::vector<Shard> shards,
-             const std::string& why_there) {
-  const JobEntry& job = state.job(head.job);
+/// An action about that job, without shards and reason.
+Action ActionFor(const State& state, JobIndex index, ActionKind kind) {
+  const JobEntry& job = state.job(index);
   Action action;
   action.job = job.key;
   action.uid = job.uid;
-  action.queue = state.queue(job.queue).name;
-  action.topology_unchecked = TopologyUnchecked(state.shape(job.shape));
-  action.shards = std::move(shards);
-  action.reason =
-      "queue " + action.queue +
-      (head.within ? " stays within its deserved share" : " borrows what others leave idle") +
-      "; " + why_there;
+  action.queue = state.queue(kind == ActionKind::kEvict ? job.charge_queue : job.queue).name;
+  action.action = kind;
   return action;
 }
 
-/// Best first, until nobody is left who could go. `clusters`: the round's, less what this plan has
-/// taken already.
-void PlaceInOrder(Round& round, std::vector<ClusterView> clusters, std::vector<Action>& actions) {
-  const State& state = round.state();
-  Contest contest(state, round.tree(), round.shares(), round.entrants());
-  Placement placement(state, round.quotas(), std::move(clusters));
-  for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
-    const JobClass& job_class = state.classes()[head.job_class];
-    const ShapeFacts& facts = state.facts(job_class.shape);
-    const bool may_go = placement.Alive(job_class) &&
-                        !round.limits().Check(job_class.queue, job_class.tenant, facts);
-    const auto site = may_go ? placement.Place(job_class, round.limits()) : std::nullopt;
-    if (site.has_value()) {
-      const ClusterView& cluster = placement.clusters()[site->cluster];
-      actions.push_back(Place(state, head, WholeShards(state, state.job(head.job), cluster.name()),
-                              WhyThere(state, cluster, *site)));
-      round.limits().Commit(job_class.queue, job_class.tenant, cluster.index, facts);
-      contest.Took();
-      continue;
+/// The passes of one round over the same room.
+class Passes {
+ public:
+  explicit Passes(Round& round)
+      : round_(round),
+        state_(round.state()),
+        reservations_(round),
+        preemption_(round),
+        clusters_(round.clusters()) {}
+
+  Plan Run() {
+    actions_ = ResizePlaced(round_, clusters_);
+    Placement placement(state_, round_.quotas(), std::move(clusters_));
+    PlaceBeneficiaries(placement);
+    PlaceInOrder(placement);
+    for (size_t k = 0; k < actions_.size(); ++k) {
+      actions_[k].rank = static_cast<int32_t>(k) + 1;
     }
-    const std::vector<SplitPart> parts =
-        may_go ? placement.Split(job_class, round.limits()) : std::vector<SplitPart>();
-    if (parts.empty()) {
-      contest.Drop();
-      continue;
-    }
-    std::vector<Shard> shards =
-        SplitShards(state, state.job(head.job), parts, placement.clusters());
-    const std::string why = WhySplit(shards);
-    actions.push_back(Place(state, head, std::move(shards), why));
-    for (const SplitPart& part : parts) {
-      round.limits().Commit(job_class.queue, job_class.tenant,
-                            placement.clusters()[part.cluster].index,
-                            FactsOfPart(state, job_class.shape, part.replicas));
-    }
-    contest.Took();
+    return {state_.now(), std::move(actions_), reservations_.Changed()};
   }
-}
+
+ private:
+  /// Those for whom others were evicted, before anybody else: they take what was freed for them, or
+  /// are charged for it while it is not free yet.
+  void PlaceBeneficiaries(Placement& placement) {
+    for (const Reservations::Booking& booking : Beneficiaries()) {
+      const JobEntry& job = state_.job(booking.job);
+      const ShapeFacts& facts = state_.facts(job.shape);
+      const ClusterView& cluster = placement.clusters()[booking.cluster];
+      const bool may_go = !round_.limits().Check(job.queue, job.tenant, facts) &&
+                          !round_.limits().CheckCluster(job.tenant, cluster.index, facts);
+      const ClassIndex job_class = job.job_class;
+      if (may_go && placement.PlaceAt(booking.cluster, job.shape)) {
+        settled_.insert(booking.job);
+        Place(booking.job, WholeShards(state_, job, cluster.name()), "room was made for it there");
+        round_.limits().Commit(job.queue, job.tenant, cluster.index, facts);
+        reservations_.Took(booking.cluster, booking.job, job_class);
+        preemption_.Placed(job.queue, job.shape);
+      } else if (booking.awaits) {
+        settled_.insert(booking.job);
+        round_.limits().Commit(job.queue, job.tenant, cluster.index, facts);
+        preemption_.Placed(job.queue, job.shape);
+      }
+    }
+  }
+
+  /// Longest waiting first.
+  [[nodiscard]] std::vector<Reservations::Booking> Beneficiaries() const {
+    std::vector<Reservations::Booking> evicting;
+    for (const Reservations::Booking& booking : reservations_.bookings()) {
+      if (booking.reservation.evicting) {
+        evicting.push_back(booking);
+      }
+    }
+    std::sort(evicting.begin(), evicting.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.reservation.since, a.reservation.job, a.reservation.uid) <
+             std::tie(b.reservation.since, b.reservation.job, b.reservation.uid);
+    });
+    return evicting;
+  }
+
+  /// Best first, until nobody is left who could go.
+  void PlaceInOrder(Placement& placement) {
+    Contest contest(state_, round_.tree(), round_.shares(), round_.entrants(), settled_);
+    for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
+      const JobClass& job_class = state_.classes()[head.job_class];
+      const bool may_borrow = job_class.preemptible || contest.BorrowsNothing();
+      if (may_borrow && (TryPlace(placement, head) || TryEvict(placement, head))) {
+        contest.Took();
+      } else {
+        contest.Drop();
+      }
+    }
+  }
+
+  bool TryPlace(Placement& placement, const Head& head) {
+    const JobClass& job_class = state_.classes()[head.job_class];
+    const ShapeFacts& facts = state_.facts(job_class.shape);
+    if (!placement.Alive(job_class) ||
+        round_.limits().Check(job_class.queue, job_class.tenant, facts)) {
+      return false;
+    }
+    const JobEntry& job = state_.job(head.job);
+    const std::string why =
+        "queue " + state_.queue(job_class.queue).name +
+        (head.within ? " stays within its deserved share; " : " borrows what others leave idle; ");
+    if (const auto site = placement.Place(head, round_.limits(), reservations_)) {
+      const ClusterView& cluster = placement.clusters()[site->cluster];
+      Place(head.job, WholeShards(state_, job, cluster.name()),
+            why + WhyThere(state_, cluster, *site));
+      round_.limits().Commit(job_class.queue, job_class.tenant, cluster.index, facts);
+      reservations_.Took(site->cluster, head.job, head.job_class);
+    } else if (const auto parts = placement.Split(job_class, round_.limits(), reservations_);
+               !parts.empty()) {
+      PlaceParts(placement, head, parts, why);
+    } else {
+      return false;
+    }
+    preemption_.Placed(job_class.queue, job_class.shape);
+    return true;
+  }
+
+  void PlaceParts(const Placement& placement, const Head& head, const std::vector<SplitPart>& parts,
+                  const std::string& why) {
+    const JobClass& job_class = state_.classes()[head.job_class];
+    std::vector<Shard> shards =
+        SplitShards(state_, state_.job(head.job), parts, placement.clusters());
+    const std::string split = WhySplit(shards);
+    Place(head.job, std::move(shards), why + split);
+    for (const SplitPart& part : parts) {
+      round_.limits().Commit(job_class.queue, job_class.tenant,
+                             placement.clusters()[part.cluster].index,
+                             FactsOfPart(state_, job_class.shape, part.replicas));
+      reservations_.Took(part.cluster, head.job, head.job_class);
+    }
+  }
+
+  /// Others make room for it, or room is kept for it where it is the first that waits for some.
+  bool TryEvict(const Placement& placement, const Head& head) {
+    const JobClass& job_class = state_.classes()[head.job_class];
+    const Claim claim{head.job_class, head.job,
+                      PriorityValue(state_, job_class.priority).value_or(0)};
+    const auto ransom = preemption_.Find(claim, placement.clusters(), reservations_);
+    if (!ransom.has_value()) {
+      const ShapeFacts& facts = state_.facts(job_class.shape);
+      if (!round_.limits().Check(job_class.queue, job_class.tenant, facts)) {
+        reservations_.Blocked(head.job, head.within, placement.clusters());
+      }
+      return false;
+    }
+    const ClusterView& cluster = placement.clusters()[ransom->cluster];
+    for (const JobIndex victim : ransom->victims) {
+      Evict(victim, head.job, cluster);
+    }
+    preemption_.Commit(claim, *ransom);
+    reservations_.AddEvicting(head.job, ransom->cluster);
+    round_.limits().Commit(job_class.queue, job_class.tenant, cluster.index,
+                           state_.facts(job_class.shape));
+    return true;
+  }
+
+  void Place(JobIndex index, std::vector<Shard> shards, std::string why) {
+    const JobEntry& job = state_.job(index);
+    Action action = ActionFor(state_, index, ActionKind::kPlace);
+    action.topology_unchecked = TopologyUnchecked(state_.shape(job.shape));
+    action.shards = std::move(shards);
+    action.reason = std::move(why);
+    actions_.push_back(std::move(action));
+  }
+
+  void Evict(JobIndex victim, JobIndex claimant, const ClusterView& cluster) {
+    const JobEntry& job = state_.job(victim);
+    const JobEntry& by = state_.job(claimant);
+    Action action = ActionFor(state_, victim, ActionKind::kEvict);
+    action.kind = state_.spec(job).kind;
+    action.shards = job.charge->shards;
+    action.beneficiary = by.key;
+    action.beneficiary_uid = by.uid;
+    action.reason = "makes room in cluster " + cluster.name() + " for " + by.key.ToString() +
+                    (job.charge_queue == by.queue
+                         ? ", which has a higher priority"
+                         : ": queue " + action.queue + " is above its deserved share and queue " +
+                               state_.queue(by.queue).name + " is not");
+    actions_.push_back(std::move(action));
+  }
+
+  Round& round_;
+  const State& state_;
+  Reservations reservations_;
+  Preemption preemption_;
+  std::vector<ClusterView> clusters_;
+  std::set<JobIndex> settled_;  ///< Beneficiaries: the contest is not about them.
+  std::vector<Action> actions_;
+};
 
 void AssertSound(const State& state, const Plan& plan) {
   const std::vector<std::string> broken = CheckPlan(state, plan);
@@ -115,12 +251,7 @@ void AssertSound(const State& state, const Plan& plan) {
 
 Plan MakePlan(const State& state) {
   Round round(state);
-  std::vector<ClusterView> clusters = round.clusters();
-  Plan plan{state.now(), ResizePlaced(round, clusters)};
-  PlaceInOrder(round, std::move(clusters), plan.actions);
-  for (size_t k = 0; k < plan.actions.size(); ++k) {
-    plan.actions[k].rank = static_cast<int32_t>(k) + 1;
-  }
+  Plan plan = Passes(round).Run();
   AssertSound(state, plan);
   return plan;
 }

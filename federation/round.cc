@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "federation/feasibility.h"
 #include "federation/gate.h"
@@ -68,8 +69,19 @@ std::vector<ClassDemand> Round::FindDemand() const {
   return demand;
 }
 
+bool StaysWithin(const Round& round, QueueIndex queue, const ShapeFacts& facts) {
+  const ResourceKinds kinds(round.state().resources());
+  for (QueueIndex n = queue; n != round.tree().root(); n = round.tree().node(n).parent) {
+    if (!IsWithin(round.shares()[n], round.shares()[n].held, facts, kinds)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::vector<JobIndex> WaitingOrder(const Round& round) {
-  Contest contest(round.state(), round.tree(), round.shares(), round.entrants());
+  const std::set<JobIndex> nobody;
+  Contest contest(round.state(), round.tree(), round.shares(), round.entrants(), nobody);
   std::vector<JobIndex> order;
   for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
     order.push_back(head.job);

@@ -49,6 +49,10 @@ class Round {
   Limits limits_;
 };
 
+/// With such a job, its queue and all above it stay within what they deserve; a queue that holds
+/// nothing does with any first job.
+bool StaysWithin(const Round& round, QueueIndex queue, const ShapeFacts& facts);
+
 /// The candidates that wait, best first: who is next if room appears, each counted as placed for
 /// those behind it. Jobs that are no candidates are not in it.
 std::vector<JobIndex> WaitingOrder(const Round& round);

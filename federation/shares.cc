@@ -36,6 +36,7 @@ void AddUp(const QueueTree& tree, std::vector<QueueShare>& shares) {
       shares[parent].demand.Add(shares[i].demand);
       shares[parent].held.Add(shares[i].held);
       shares[parent].charged.Add(shares[i].charged);
+      AddUsage(shares[parent].used, shares[i].used);
     }
   }
 }
@@ -144,6 +145,11 @@ Terms TermsOf(const State& state, const QueueTree& tree, const std::vector<Queue
 
 }  // namespace
 
+int32_t UsageWeight(const State& state) {
+  const Settings& settings = state.settings();
+  return settings.usage_half_life > Millis(0) ? std::clamp(settings.usage_weight, 0, 1000) : 0;
+}
+
 std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
                                  const std::vector<ClusterView>& clusters,
                                  const std::vector<ClassDemand>& pending) {
@@ -155,6 +161,11 @@ std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
   TakeOffLost(state, clusters, shares);
   for (const QueueIndex i : tree.TopDown()) {
     shares[i].demand = shares[i].held;
+    if (UsageWeight(state) > 0) {
+      for (const auto& [tenant, used] : state.UsedIn(i)) {
+        AddUsage(shares[i].used, used);
+      }
+    }
   }
   for (const ClassDemand& demand : pending) {
     shares[demand.queue].demand.AddTimes(state.facts(demand.shape).total, demand.jobs);

@@ -18,6 +18,7 @@ struct QueueShare {
   ResourceVector within;   ///< Deserved as the order tests it: a part of a device counts whole.
   ResourceVector held;     ///< Charged on clusters that are not lost.
   ResourceVector charged;  ///< Charged anywhere: what limits count.
+  UsageVector used;        ///< What it used lately; empty where no usage counts.
 };
 
 /// One class's pending demand: how many jobs of that shape wait in that queue.
@@ -26,6 +27,9 @@ struct ClassDemand {
   ShapeIndex shape = kNoIndex;
   int64_t jobs = 0;
 };
+
+/// How much of a share is usage, in thousandths: none without a half-life.
+int32_t UsageWeight(const State& state);
 
 /// By QueueIndex.
 std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,

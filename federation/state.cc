@@ -18,6 +18,9 @@ uint32_t IndexOf(State::ByName& names, std::vector<Entry>& entries, const std::s
 
 bool Implicit(std::string_view queue) { return queue == kRootQueue || queue == kDefaultQueue; }
 
+/// How often shares are looked at anew while somebody waits and nothing happens.
+constexpr Millis kUsageTick{60'000};
+
 /// The queue as Volcano's scheduler makes it where nobody did.
 Queue ImplicitQueue(const std::string& name) {
   Queue queue;
@@ -74,6 +77,10 @@ Time State::NextTimed() const {
       consider(due->begin()->first);
     }
   }
+  // Usage, and with it who may take from whom, moves by itself; it matters only to who waits.
+  if (settings_.usage_half_life > Millis(0) && !class_keys_.empty() && !on_top_.empty()) {
+    consider(now_ - now_.time_since_epoch() % kUsageTick + kUsageTick);
+  }
   for (const ClusterEntry& cluster : clusters_) {
     const auto& object = cluster.object;
     if (object.has_value() && !object->ready && !object->deleting &&
@@ -85,6 +92,14 @@ Time State::NextTimed() const {
 }
 
 void State::On(const SettingsSet& change) {
+  if (change.settings.usage_half_life != settings_.usage_half_life) {
+    // What was used so far decayed by the old one.
+    for (QueueEntry& queue : queues_) {
+      for (auto& [tenant, usage] : queue.used_by) {
+        usage.Anchor(now_, settings_.usage_half_life);
+      }
+    }
+  }
   settings_ = change.settings;
   std::vector<JobIndex> charged;
   charged.reserve(on_top_.size());

@@ -22,6 +22,7 @@
 #include "federation/class_fifo.h"
 #include "federation/shape.h"
 #include "federation/tally.h"
+#include "federation/usage.h"
 
 namespace caldera {
 
@@ -45,6 +46,7 @@ struct QueueEntry {
   bool declared = false;        ///< Somebody made it; false: it exists by itself or not at all.
   Tally charged;                ///< What its own jobs hold; by name, whether it exists or not.
   std::map<TenantIndex, Tally> charged_by;  ///< Of that, by tenant; entries may be zero.
+  std::map<TenantIndex, Usage> used_by;     ///< What they used lately.
   uint32_t charged_jobs = 0;
 };
 
@@ -77,11 +79,20 @@ struct ClusterEntry {
   std::set<JobIndex> jobs;  ///< Those with a shard here.
 };
 
+/// A placed job on its way out.
+struct Eviction {
+  int64_t intent = 0;
+  Time at;
+  JobKey beneficiary;
+  std::string beneficiary_uid;
+};
+
 /// What a job was granted, and since when.
 struct Charge {
   int64_t intent = 0;  ///< 0: taken over from an observed placement.
   Time at;
   std::vector<Shard> shards;
+  std::optional<Eviction> eviction;
 };
 
 struct JobEntry {
@@ -106,6 +117,8 @@ struct JobEntry {
   Time reported;
   std::string checkpoint;
 
+  std::vector<Time> evictions;  ///< Of the last day, when it was last evicted; oldest first.
+
   std::optional<Charge> charge;
   QueueIndex charge_queue = kNoIndex;  ///< Which queue it is charged to.
   int64_t last_epoch = 0;              ///< The latest it was ever placed with.
@@ -118,6 +131,7 @@ struct JobEntry {
   [[nodiscard]] bool Reported() const {
     return charge.has_value() && reported >= std::chrono::floor<std::chrono::seconds>(charge->at);
   }
+  [[nodiscard]] bool Evicting() const { return charge.has_value() && charge->eviction.has_value(); }
   /// Neither finished nor placed.
   [[nodiscard]] bool Pending() const { return !terminal && !charge.has_value(); }
 };
@@ -129,6 +143,8 @@ struct JobClass {
   PriorityIndex priority = kNoIndex;
   TenantIndex tenant = kNoIndex;
   ShapeIndex shape = kNoIndex;
+  bool preemptible = true;            ///< One that is not never borrows.
+  Millis estimate{0};                 ///< How long they run at most, rounded up; 0: not known.
   std::vector<ClusterIndex> blocked;  ///< Clusters that back off for these jobs; sorted.
   ClassFifo waiting;                  ///< Empty: the slot is free.
 
@@ -174,12 +190,21 @@ class State {
   [[nodiscard]] const JobSpec& spec(const JobEntry& job) const { return specs_[job.spec]; }
   /// The Job of that key, else the HyperJob, else kNoIndex.
   [[nodiscard]] JobIndex FindJob(const JobKey& key) const;
+  /// That key with that uid, else kNoIndex.
+  [[nodiscard]] JobIndex FindJob(const JobKey& key, const std::string& uid) const;
   /// The whole object as it was upserted last.
   [[nodiscard]] Job Object(JobIndex i) const;
 
   /// The charged jobs whose spec has other counts than what they hold (resize.h), in no order that
   /// may be seen.
   [[nodiscard]] const std::set<JobIndex>& resizes() const { return resizes_; }
+
+  /// The jobs on their way out, in no order that may be seen.
+  [[nodiscard]] const std::set<JobIndex>& evicting() const { return evicting_; }
+  /// By job. Some may be of jobs that do not wait any more: the next plan drops them.
+  [[nodiscard]] const std::vector<Reservation>& reservations() const { return reservations_; }
+  /// What a queue's own jobs of each tenant used lately, at `now`.
+  [[nodiscard]] std::map<TenantIndex, UsageVector> UsedIn(QueueIndex queue) const;
 
   /// By ClassIndex; slots with nobody waiting are free.
   [[nodiscard]] const std::vector<JobClass>& classes() const { return classes_; }
@@ -223,7 +248,11 @@ class State {
   void On(const JobDelete& change);
   void On(const Placed& change);
   void On(const Released& change);
-  [[nodiscard]] JobIndex FindJob(const JobKey& key, const std::string& uid) const;
+  void On(const Evicted& change);
+  void On(const ReservationsSet& change);
+  void On(const UsageSet& change);
+  void SettleUsage(QueueIndex queue, TenantIndex tenant);
+  void ExportUsage(std::vector<Change>& changes) const;
   JobIndex AddJob(const Job& job);
   void RemoveJob(JobIndex index, JobKind kind);
   void TakeSpec(JobEntry& entry, const Job& job);
@@ -260,6 +289,8 @@ class State {
   /// Candidates that some cluster backs off for, by when the first of them ends.
   std::set<std::pair<Time, JobIndex>> backing_off_;
   std::set<JobIndex> resizes_;
+  std::set<JobIndex> evicting_;
+  std::vector<Reservation> reservations_;
   /// What each charged job has added to ClusterEntry::on_top, by shard.
   std::map<JobIndex, std::vector<ResourceVector>> on_top_;
 
@@ -269,7 +300,7 @@ class State {
   std::vector<ShapeFacts> facts_;  ///< By ShapeIndex.
   std::vector<JobClass> classes_;
   std::vector<ClassIndex> free_classes_;
-  using ClassKey = std::pair<std::array<uint32_t, 4>, std::vector<ClusterIndex>>;
+  using ClassKey = std::pair<std::array<int64_t, 6>, std::vector<ClusterIndex>>;
   std::map<ClassKey, ClassIndex> class_keys_;
 };
 

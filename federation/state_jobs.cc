@@ -59,6 +59,25 @@ int64_t ReportedOf(const JobEntry& job, const TaskGrant& grant) {
   return std::min<int64_t>(reported, grant.replicas);
 }
 
+constexpr Millis kDay{86'400'000};
+
+/// The next of four steps in each doubling, from a second on, so that jobs of about the same length
+/// are of one class; 0 where nothing is known.
+Millis EstimateUp(const std::optional<Millis>& estimate) {
+  if (!estimate.has_value() || *estimate <= Millis(0)) {
+    return Millis(0);
+  }
+  int64_t octave = 1000;
+  while (octave * 2 < estimate->count() && octave < (int64_t{1} << 60U)) {
+    octave *= 2;
+  }
+  if (estimate->count() <= octave) {
+    return Millis(octave);
+  }
+  const int64_t step = octave / 4;
+  return Millis(octave + (estimate->count() - octave + step - 1) / step * step);
+}
+
 }  // namespace
 
 // Offline, uids come from the input and may be equal: the key makes the order total.
@@ -95,6 +114,7 @@ void State::On(const JobUpsert& change) {
   }
   const JobIndex index = AddJob(job);
   JobEntry& entry = jobs_[index];
+  const QueueIndex held_in = entry.charge_queue;
   Dequeue(index);
   TakeSpec(entry, job);
   entry.creation = job.creation;
@@ -118,9 +138,11 @@ void State::On(const JobUpsert& change) {
     AddCharge(index, std::move(charge));
   } else if (observed_epoch > entry.last_epoch) {
     // An older epoch is one that was released: the annotation just has not gone yet.
-    AddCharge(index, {0, Time(), Complete(entry, job.placement)});
+    AddCharge(index, {0, Time(), Complete(entry, job.placement), std::nullopt});
   }
   entry.last_epoch = std::max(entry.last_epoch, observed_epoch);
+  SettleUsage(held_in, entry.tenant);
+  SettleUsage(entry.charge_queue, entry.tenant);
   Enqueue(index);
 }
 
@@ -142,9 +164,12 @@ void State::On(const Placed& change) {
   const bool resized = entry.charge.has_value() && entry.charge->intent != 0 &&
                        SamePlaces(entry.charge->shards, change.shards);
   const Time since = resized ? entry.charge->at : change.at;
+  const QueueIndex held_in = entry.charge_queue;
   DropCharge(index);
   entry.last_epoch = std::max(entry.last_epoch, LatestEpoch(change.shards));
-  AddCharge(index, {change.intent, since, Complete(entry, change.shards)});
+  AddCharge(index, {change.intent, since, Complete(entry, change.shards), std::nullopt});
+  SettleUsage(held_in, entry.tenant);
+  SettleUsage(entry.charge_queue, entry.tenant);
 }
 
 void State::On(const Released& change) {
@@ -153,10 +178,30 @@ void State::On(const Released& change) {
     return;
   }
   Dequeue(index);
+  const QueueIndex held_in = jobs_[index].charge_queue;
   DropCharge(index);
+  SettleUsage(held_in, jobs_[index].tenant);
   jobs_[index].last_epoch = std::max(jobs_[index].last_epoch, change.epoch);
   Enqueue(index);
 }
+
+void State::On(const Evicted& change) {
+  const JobIndex index = FindJob(change.key, change.uid);
+  if (index == kNoIndex) {
+    return;
+  }
+  JobEntry& entry = jobs_[index];
+  std::erase_if(entry.evictions, [&](Time at) { return at + kDay <= change.at; });
+  entry.evictions.push_back(change.at);
+  if (entry.charge.has_value()) {
+    entry.charge->eviction =
+        Eviction{change.intent, change.at, change.beneficiary, change.beneficiary_uid};
+    evicting_.insert(index);
+    resizes_.erase(index);
+  }
+}
+
+void State::On(const ReservationsSet& change) { reservations_ = change.reservations; }
 
 JobIndex State::AddJob(const Job& job) {
   const auto [it, added] = job_keys_.try_emplace({job.key, job.kind}, kNoIndex);
@@ -178,7 +223,9 @@ JobIndex State::AddJob(const Job& job) {
 
 void State::RemoveJob(JobIndex index, JobKind kind) {
   Dequeue(index);
+  const QueueIndex held_in = jobs_[index].charge_queue;
   DropCharge(index);
+  SettleUsage(held_in, jobs_[index].tenant);
   DropSpec(jobs_[index]);
   job_keys_.erase({jobs_[index].key, kind});
   jobs_[index] = {};
@@ -219,7 +266,11 @@ void State::Enqueue(JobIndex index) {
   if (!candidate) {
     return;
   }
-  ClassKey key{{entry.queue, entry.priority, entry.tenant, entry.shape}, BlockedFor(entry)};
+  const JobSpec& spec = specs_[entry.spec];
+  const Millis estimate = EstimateUp(spec.running_estimate);
+  ClassKey key{{entry.queue, entry.priority, entry.tenant, entry.shape, spec.preemptible ? 1 : 0,
+                estimate.count()},
+               BlockedFor(entry)};
   if (entry.backs_off != Time()) {
     backing_off_.insert({entry.backs_off, index});
   }
@@ -232,8 +283,8 @@ void State::Enqueue(JobIndex index) {
       it->second = free_classes_.back();
       free_classes_.pop_back();
     }
-    classes_[it->second] = {entry.queue, entry.priority,   entry.tenant,
-                            entry.shape, it->first.second, {}};
+    classes_[it->second] = {entry.queue,      entry.priority, entry.tenant,     entry.shape,
+                            spec.preemptible, estimate,       it->first.second, {}};
   }
   entry.job_class = it->second;
   classes_[it->second].waiting.Insert({entry.creation, index}, Settle());
@@ -247,7 +298,8 @@ void State::Dequeue(JobIndex index) {
   JobClass& job_class = classes_[entry.job_class];
   job_class.waiting.Erase({entry.creation, index}, Settle());
   if (job_class.waiting.empty()) {
-    class_keys_.erase({{job_class.queue, job_class.priority, job_class.tenant, job_class.shape},
+    class_keys_.erase({{job_class.queue, job_class.priority, job_class.tenant, job_class.shape,
+                        job_class.preemptible ? 1 : 0, job_class.estimate.count()},
                        job_class.blocked});
     free_classes_.push_back(entry.job_class);
     job_class = {};
@@ -305,7 +357,9 @@ void State::AddCharge(JobIndex index, Charge charge) {
   ++queues_[entry.queue].charged_jobs;
   entry.charge_queue = entry.queue;
   entry.charge = std::move(charge);
-  if (Resized(specs_[entry.spec], entry.charge->shards).has_value()) {
+  if (entry.Evicting()) {
+    evicting_.insert(index);
+  } else if (Resized(specs_[entry.spec], entry.charge->shards).has_value()) {
     resizes_.insert(index);
   }
   PutOnTop(index);
@@ -331,6 +385,7 @@ void State::DropCharge(JobIndex index) {
   entry.charge_queue = kNoIndex;
   entry.charge.reset();
   resizes_.erase(index);
+  evicting_.erase(index);
 }
 
 void State::PutOnTop(JobIndex index) {

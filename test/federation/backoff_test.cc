@@ -153,6 +153,9 @@ TEST_CASE("backoffs are kept in an export and in the canonical text") {
 
 TEST_CASE("before NextTimed the clock changes no plan and at it something does") {
   Fed fed;
+  Settings settings;
+  settings.usage_half_life = Millis(0);
+  fed.Do(SettingsSet{settings});
   fed.AddCluster("east", "cpu=8");
   fed.AddCluster("gone", "cpu=8", [&](Cluster& cluster) {
     cluster.ready = false;

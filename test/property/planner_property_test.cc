@@ -54,6 +54,7 @@ TEST_CASE("property: the naive planner decides the same") {
     for (Action& action : plan.actions) {
       action.reason.clear();
     }
+    plan.reservations.reset();  // Of the next round's business: it does not know them.
     RC_TAG(plan.actions.size());
     const Plan expected = ReferencePlanner(state.Export()).Decide();
     if (Digest(Show(plan)) != Digest(Show(expected))) {
@@ -100,6 +101,10 @@ TEST_CASE("property: the order of the changes changes nothing") {
     const State state = world.Build();
     std::mt19937 random(*rc::gen::arbitrary<uint32_t>());
     std::shuffle(world.objects.begin(), world.objects.end(), random);
+    // What happened when is no independent change.
+    std::stable_partition(world.objects.begin(), world.objects.end(), [](const Change& change) {
+      return std::holds_alternative<ClockSet>(change);
+    });
     std::shuffle(world.placed.begin(), world.placed.end(), random);
     const State other = world.Build();
     RC_ASSERT(Show(state.Export()) == Show(other.Export()));

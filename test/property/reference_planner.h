@@ -39,6 +39,7 @@ class ReferencePlanner {
   [[nodiscard]] const RefJob* BestInLeaf(const Jobs& jobs) const;
   [[nodiscard]] bool Within(const std::string& queue, const RefJob& job) const;
   [[nodiscard]] int64_t QueueShare(const std::string& queue, const RefJob& job) const;
+  [[nodiscard]] RefUsage UsedBelow(const std::string& queue) const;
   [[nodiscard]] int64_t TenantShare(const RefJob& job) const;
 
   [[nodiscard]] bool WithinQuota(const RefJob& job, const std::string& cluster) const;

@@ -4,7 +4,9 @@
 #include <set>
 #include <tuple>
 
+#include "federation/decay.h"
 #include "federation/share.h"
+#include "federation/usage.h"
 
 namespace caldera::property {
 
@@ -400,6 +402,43 @@ bool RefPack(std::map<std::string, RefNode>& nodes, std::vector<RefGangTask> gan
   return true;
 }
 
+RefUsage RefState::UsedBy(const std::string& queue, const std::string& tenant) const {
+  RefUsage used;
+  if (settings.usage_half_life <= Millis(0)) {
+    return used;
+  }
+  for (const UsageSet& anchor : anchors) {
+    if (anchor.queue != queue || anchor.tenant != tenant) {
+      continue;
+    }
+    ResourceList held;
+    for (const auto& [key, job] : jobs) {
+      if (job.charge.has_value() && job.QueueName() == queue && key.first.ns == tenant) {
+        for (const Shard& shard : job.charge->shards) {
+          AddTo(held, shard.requests);
+        }
+      }
+    }
+    const Time cell = now - now.time_since_epoch() % kUsageGrid;
+    const Int128 factor = DecayFactor(cell - anchor.anchor, settings.usage_half_life);
+    ResourceList names = anchor.whole;
+    AddTo(names, anchor.part);
+    AddTo(names, held);
+    for (const auto& [resource, amount] : names) {
+      const Int128 now_held = Int128{At(held, resource)} * kUsageOne;
+      const Int128 then =
+          Int128{At(anchor.whole, resource)} * kUsageOne + At(anchor.part, resource);
+      used[resource] = now_held + (then - now_held) * factor / kDecayOne;
+    }
+  }
+  return used;
+}
+
+Int128 RefState::Blend(int64_t held, Int128 used) const {
+  const int64_t weight = settings.usage_half_life > Millis(0) ? settings.usage_weight : 0;
+  return Int128{held} * kUsageOne * (1000 - weight) + used * weight;
+}
+
 RefState::RefState(const std::vector<Change>& exported) {
   Queue root;
   root.name = "root";
@@ -435,6 +474,8 @@ RefState::RefState(const std::vector<Change>& exported) {
         job.charge = Placed{upsert->job.key, upsert->job.uid, 0, Time(), upsert->job.placement};
         Complete(job.object, job.charge->shards);
       }
+    } else if (const auto* usage = std::get_if<UsageSet>(&change)) {
+      anchors.push_back(*usage);
     } else if (const auto* released = std::get_if<Released>(&change)) {
       RefJob& job = jobs.at({released->key, JobKind::kJob});
       job.charge.reset();

@@ -42,6 +42,9 @@ struct RefCluster {
   [[nodiscard]] bool Offers() const { return object.ready && !object.deleting; }
 };
 
+/// By resource; what somebody used lately.
+using RefUsage = std::map<std::string, Int128>;
+
 struct RefState {
   Time now;
   Settings settings;
@@ -52,7 +55,13 @@ struct RefState {
   std::map<std::string, RefCluster> clusters;
   std::map<std::pair<JobKey, JobKind>, RefJob> jobs;
 
+  std::vector<UsageSet> anchors;
+
   explicit RefState(const std::vector<Change>& exported);
+  /// At `now`, of one tenant's jobs in one queue.
+  [[nodiscard]] RefUsage UsedBy(const std::string& queue, const std::string& tenant) const;
+  /// (1 - h) held + h used, in usage's unit times 1000.
+  [[nodiscard]] Int128 Blend(int64_t held, Int128 used) const;
 };
 
 /// 0 where it is absent.

@@ -334,6 +334,11 @@ State World::Build() const {
 World AnyWorld(const WorldOptions& options) {
   World world;
   world.objects.emplace_back(ClockSet{kNow});
+  if (!options.evictions) {
+    Settings settings;
+    settings.evictions_a_day = 0;
+    world.objects.emplace_back(SettingsSet{settings});
+  }
   world.objects.emplace_back(PriorityClassUpsert{{"high", 10, false, true}});
   world.objects.emplace_back(PriorityClassUpsert{{"low", -10, OneIn(4), true}});
   const int queues = OneIn(6) ? Pick(kQueues) : kQueues + Pick(2);

@@ -23,6 +23,7 @@ struct World {
 struct WorldOptions {
   bool nodes = true;
   bool running = true;
+  bool evictions = false;  ///< Placed jobs may be evicted, and jobs say more about that.
 };
 
 World AnyWorld(const WorldOptions& options = {});

@@ -1,0 +1,386 @@
+#include "federation/preemption.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "federation/amounts.h"
+#include "federation/feasibility.h"
+#include "federation/gate.h"
+#include "federation/share.h"
+
+namespace caldera {
+
+namespace {
+
+constexpr Millis kDay{86'400'000};
+
+/// Since when it runs, as far as anybody knows.
+Time RunsSince(const JobEntry& job) {
+  if (job.charge->at != Time()) {
+    return job.charge->at;
+  }
+  return job.reported != Time() ? job.reported : job.creation;
+}
+
+bool MayBeEvicted(const State& state, const JobEntry& job) {
+  const JobSpec& spec = state.spec(job);
+  if (!spec.preemptible || job.suspended || job.claimed_elsewhere || job.Evicting()) {
+    return false;
+  }
+  if (state.now() - RunsSince(job) < spec.min_runtime.value_or(state.settings().min_runtime)) {
+    return false;
+  }
+  const auto lately = std::count_if(job.evictions.begin(), job.evictions.end(),
+                                    [&](Time at) { return state.now() - at < kDay; });
+  return lately < state.settings().evictions_a_day;
+}
+
+bool AllReady(const State& state, const JobEntry& job) {
+  return std::all_of(job.charge->shards.begin(), job.charge->shards.end(), [&](const Shard& shard) {
+    const auto it = state.clusters().find(shard.cluster);
+    const auto& object = state.cluster(it->second).object;
+    return object.has_value() && object->ready && !object->deleting;
+  });
+}
+
+}  // namespace
+
+Preemption::Preemption(const Round& round)
+    : round_(round), state_(round.state()), kinds_(round.state().resources()) {}
+
+void Preemption::FindCandidates() {
+  if (known_) {
+    return;
+  }
+  known_ = true;
+  for (const QueueShare& share : round_.shares()) {
+    held_.push_back(share.held);
+    jobs_.push_back(state_.queue(static_cast<QueueIndex>(jobs_.size())).charged_jobs);
+  }
+  for (const auto& [queue, shape] : early_) {
+    Placed(queue, shape);
+  }
+  std::vector<JobIndex> placed;
+  for (const auto& [name, cluster] : state_.clusters()) {
+    for (const JobIndex job : state_.cluster(cluster).jobs) {
+      placed.push_back(job);
+    }
+  }
+  std::sort(placed.begin(), placed.end());
+  placed.erase(std::unique(placed.begin(), placed.end()), placed.end());
+  gone_.assign(placed.empty() ? 0 : placed.back() + 1, false);
+  for (const JobIndex index : placed) {
+    const JobEntry& job = state_.job(index);
+    Candidate candidate{index, job.charge_queue, 0, 0, {}};
+    for (const Shard& shard : job.charge->shards) {
+      candidate.total.Add(AmountsIn(state_, shard.requests));
+    }
+    if (job.Evicting()) {
+      Move(candidate, true);
+    } else if (MayBeEvicted(state_, job) && AllReady(state_, job)) {
+      candidate.priority = PriorityValue(state_, job.priority).value_or(0);
+      candidate.lost_work = LostWork(job, candidate.total);
+      candidates_.push_back(std::move(candidate));
+    }
+  }
+  std::sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) {
+    const JobEntry& x = state_.job(a.job);
+    const JobEntry& y = state_.job(b.job);
+    return std::tie(a.lost_work, a.priority, y.creation, y.uid, y.key) <
+           std::tie(b.lost_work, b.priority, x.creation, x.uid, x.key);
+  });
+}
+
+Int128 Preemption::LostWork(const JobEntry& job, const ResourceVector& total) const {
+  int64_t part = 0;
+  for (ResourceIndex r = 0; r < total.size(); ++r) {
+    if (r != kinds_.pods && total[r] > 0) {
+      part = std::max(part, Share(total[r], round_.total()[r]));
+    }
+  }
+  // A part is at most 2^63, and no job runs for longer than 2^62 ms.
+  return Int128{part} * std::max<int64_t>((state_.now() - RunsSince(job)).count(), 0);
+}
+
+QueueIndex Preemption::CommonAncestor(QueueIndex a, QueueIndex b) const {
+  for (QueueIndex n = a; n != kNoIndex; n = round_.tree().node(n).parent) {
+    if (IsUnder(b, n)) {
+      return n;
+    }
+  }
+  return round_.tree().root();
+}
+
+bool Preemption::IsUnder(QueueIndex queue, QueueIndex ancestor) const {
+  for (QueueIndex n = queue; n != kNoIndex; n = round_.tree().node(n).parent) {
+    if (n == ancestor) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// With the job, its queue and each above it below `ancestor`.
+bool Preemption::StaysWithin(const Claim& claim, QueueIndex ancestor) const {
+  const JobClass& job_class = state_.classes()[claim.job_class];
+  const ShapeFacts& facts = state_.facts(job_class.shape);
+  for (QueueIndex n = job_class.queue; n != ancestor; n = round_.tree().node(n).parent) {
+    for (const ResourceIndex r : facts.requested) {
+      if (r != kinds_.pods &&
+          SaturatingAdd(held_[n][r], facts.total[r]) > round_.shares()[n].deserved[r]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool Preemption::Exceeds(const Claim& claim, const Candidate& candidate,
+                         QueueIndex ancestor) const {
+  const ShapeFacts& facts = state_.facts(state_.classes()[claim.job_class].shape);
+  for (QueueIndex n = candidate.queue; n != ancestor; n = round_.tree().node(n).parent) {
+    const bool exceeds =
+        std::any_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
+          return r != kinds_.pods && candidate.total[r] > 0 &&
+                 held_[n][r] > round_.shares()[n].deserved[r];
+        });
+    if (!exceeds) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int64_t Preemption::ShareOf(QueueIndex queue, const ShapeFacts& facts) const {
+  int64_t share = 0;
+  const int32_t weight = UsageWeight(state_);
+  for (const ResourceIndex r : facts.requested) {
+    if (r != kinds_.pods) {
+      const QueueShare& terms = round_.shares()[queue];
+      share = std::max(share, BlendShare(Blend(held_[queue][r], UsageOf(terms.used, r), weight),
+                                         terms.deserved[r]));
+    }
+  }
+  return share;
+}
+
+bool Preemption::Eligible(const Claim& claim, const Candidate& candidate) const {
+  const JobClass& job_class = state_.classes()[claim.job_class];
+  if (gone_[candidate.job]) {
+    return false;
+  }
+  if (candidate.queue == job_class.queue) {
+    return candidate.priority < claim.priority;
+  }
+  const QueueNode& node = round_.tree().node(candidate.queue);
+  if (!node.attached || !node.object().reclaimable) {
+    return false;
+  }
+  const QueueIndex ancestor = CommonAncestor(job_class.queue, candidate.queue);
+  if (!Exceeds(claim, candidate, ancestor) || !StaysWithin(claim, ancestor)) {
+    return false;
+  }
+  const ShapeFacts& facts = state_.facts(job_class.shape);
+  return jobs_[candidate.queue] > 1 ||
+         ShareOf(candidate.queue, facts) > ShareOf(job_class.queue, facts);
+}
+
+ResourceVector Preemption::AmountsThere(JobIndex job, const ClusterView& cluster) const {
+  ResourceVector there;
+  for (const Shard& shard : state_.job(job).charge->shards) {
+    if (shard.cluster == cluster.name()) {
+      there.Add(AmountsIn(state_, shard.requests));
+    }
+  }
+  return there;
+}
+
+bool Preemption::Helps(const Candidate& candidate, const ResourceVector& there,
+                       const Missing& missing) const {
+  for (ResourceIndex r = 0; r < missing.room.size(); ++r) {
+    if (missing.room[r] > 0 && there[r] > 0) {
+      return true;
+    }
+  }
+  return std::any_of(missing.capability.begin(), missing.capability.end(), [&](const auto& lack) {
+    return lack.amount > 0 && candidate.total[lack.resource] > 0 &&
+           IsUnder(candidate.queue, lack.queue);
+  });
+}
+
+void Preemption::Free(const Candidate& candidate, const ResourceVector& there,
+                      Missing& missing) const {
+  for (ResourceIndex r = 0; r < missing.room.size(); ++r) {
+    missing.room.Set(r, SaturatingSub(missing.room[r], there[r]));
+  }
+  for (Limits::Shortage& lack : missing.capability) {
+    if (IsUnder(candidate.queue, lack.queue)) {
+      lack.amount = SaturatingSub(lack.amount, candidate.total[lack.resource]);
+    }
+  }
+}
+
+bool Preemption::Enough(const Missing& missing) {
+  for (ResourceIndex r = 0; r < missing.room.size(); ++r) {
+    if (missing.room[r] > 0) {
+      return false;
+    }
+  }
+  return std::all_of(missing.capability.begin(), missing.capability.end(),
+                     [](const auto& lack) { return lack.amount <= 0; });
+}
+
+/// Node by node, with the victims' bound pods off their nodes; true where no nodes are given.
+bool Preemption::Packs(const Claim& claim, const ClusterView& cluster,
+                       const std::vector<const Candidate*>& victims) const {
+  if (!cluster.nodes.has_value()) {
+    return true;
+  }
+  NodePool nodes = *cluster.nodes;
+  for (const auto& [key, pod] : cluster.entry->pods) {
+    if (pod.node.empty() || pod.terminal || pod.job.empty()) {
+      continue;
+    }
+    const bool goes = std::any_of(victims.begin(), victims.end(), [&](const Candidate* victim) {
+      const JobKey& job = state_.job(victim->job).key;
+      return job.ns == pod.ns && job.name == pod.job;
+    });
+    if (goes) {
+      nodes.Give(pod.node, AmountsIn(state_, pod.requests));
+    }
+  }
+  const ShapeIndex shape = state_.classes()[claim.job_class].shape;
+  return nodes.Pack(GangOf(state_.shape(shape), state_.facts(shape)));
+}
+
+/// Best first until it is enough; then those that turned out not to be needed stay.
+std::vector<const Preemption::Candidate*> Preemption::Choose(const Claim& claim,
+                                                             const ClusterView& cluster,
+                                                             const Missing& missing) {
+  std::vector<const Candidate*> victims;
+  Missing left = missing;
+  bool enough = false;
+  for (const Candidate& candidate : candidates_) {
+    const ResourceVector there = AmountsThere(candidate.job, cluster);
+    const bool helps = Enough(left) ? !there.IsZero() : Helps(candidate, there, left);
+    if (!helps || !Eligible(claim, candidate)) {
+      continue;
+    }
+    victims.push_back(&candidate);
+    Free(candidate, there, left);
+    Move(candidate, true);
+    if (Enough(left) && Packs(claim, cluster, victims)) {
+      enough = true;
+      break;
+    }
+  }
+  for (const Candidate* victim : victims) {
+    Move(*victim, false);
+  }
+  if (!enough) {
+    return {};
+  }
+  Spare(cluster, claim, missing, victims);
+  return victims;
+}
+
+/// Those that cost most first: whoever is not needed stays.
+void Preemption::Spare(const ClusterView& cluster, const Claim& claim, const Missing& missing,
+                       std::vector<const Candidate*>& victims) const {
+  for (size_t k = victims.size(); k-- > 0 && victims.size() > 1;) {
+    std::vector<const Candidate*> without = victims;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(k));
+    Missing left = missing;
+    for (const Candidate* victim : without) {
+      Free(*victim, AmountsThere(victim->job, cluster), left);
+    }
+    if (Enough(left) && Packs(claim, cluster, without)) {
+      victims = std::move(without);
+    }
+  }
+}
+
+/// Out of its queues' holdings, or back.
+void Preemption::Move(const Candidate& candidate, bool out) {
+  for (QueueIndex n = candidate.queue; n != kNoIndex; n = round_.tree().node(n).parent) {
+    if (out) {
+      held_[n].Subtract(candidate.total);
+    } else {
+      held_[n].Add(candidate.total);
+    }
+  }
+  jobs_[candidate.queue] += out ? -1U : 1U;
+  gone_[candidate.job] = out;
+}
+
+std::optional<Ransom> Preemption::Find(const Claim& claim, const std::vector<ClusterView>& views,
+                                       const Reservations& reservations) {
+  const JobClass& job_class = state_.classes()[claim.job_class];
+  const ShapeFacts& facts = state_.facts(job_class.shape);
+  if (!Preempts(state_, job_class.priority)) {
+    return std::nullopt;
+  }
+  const auto shortages = round_.limits().Shortages(job_class.queue, job_class.tenant, facts);
+  if (!shortages.has_value()) {
+    return std::nullopt;
+  }
+  FindCandidates();
+  if (std::none_of(candidates_.begin(), candidates_.end(),
+                   [&](const Candidate& c) { return Eligible(claim, c); })) {
+    return std::nullopt;
+  }
+  std::optional<Ransom> best;
+  Int128 least = 0;
+  for (size_t c = 0; c < views.size(); ++c) {
+    const ClusterView& cluster = views[c];
+    if (!IsAdmitted(cluster, state_.shape(job_class.shape).clusters) ||
+        job_class.IsBlocked(cluster.index) || reservations.Booked(c) ||
+        round_.limits().CheckCluster(job_class.tenant, cluster.index, facts).has_value() ||
+        !FitsEmpty(state_, cluster, job_class.shape)) {
+      continue;
+    }
+    Missing missing{{}, *shortages};
+    for (const ResourceIndex r : facts.requested) {
+      missing.room.Set(r, SaturatingSub(facts.total[r], cluster.free[r]));
+    }
+    const std::vector<const Candidate*> victims = Choose(claim, cluster, missing);
+    Int128 lost = 0;
+    for (const Candidate* victim : victims) {
+      lost += victim->lost_work;
+    }
+    if (!victims.empty() &&
+        (!best || std::pair(lost, victims.size()) < std::pair(least, best->victims.size()))) {
+      least = lost;
+      best = Ransom{c, {}};
+      for (const Candidate* victim : victims) {
+        best->victims.push_back(victim->job);
+      }
+    }
+  }
+  return best;
+}
+
+void Preemption::Commit(const Claim& claim, const Ransom& ransom) {
+  for (const Candidate& candidate : candidates_) {
+    if (std::find(ransom.victims.begin(), ransom.victims.end(), candidate.job) !=
+        ransom.victims.end()) {
+      Move(candidate, true);
+    }
+  }
+  const JobClass& job_class = state_.classes()[claim.job_class];
+  Placed(job_class.queue, job_class.shape);
+}
+
+void Preemption::Placed(QueueIndex queue, ShapeIndex shape) {
+  if (!known_) {
+    early_.emplace_back(queue, shape);
+    return;
+  }
+  const ResourceVector& amounts = state_.facts(shape).total;
+  for (QueueIndex n = queue; n != kNoIndex; n = round_.tree().node(n).parent) {
+    held_[n].Add(amounts);
+  }
+}
+
+}  // namespace caldera

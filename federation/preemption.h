@@ -1,0 +1,101 @@
+// Whom to evict so that a job that fits nowhere can be placed. Pure; one object a round.
+// A victim is a placed job that
+//   - may be evicted at all: preemptible, run for its min-runtime, not too often in 24 hours, not
+//   on
+//     its way out already, in a cluster that is Ready;
+//   - is of a reclaimable queue that exceeds its deserved, in a resource that both ask for, and so
+//     does every queue above it below the common ancestor, before each eviction, while the
+//     claimant's queue and those above it stay within theirs with the job (reclaim); or is of the
+//     claimant's own queue and of lower priority (preemption);
+//   - if it is its queue's only job: of a queue whose share is larger than the claimant's.
+// The deserved is the same on both sides, whole devices on neither: what was taken can not be taken
+// back, so no two jobs evict each other in turn. A PriorityClass with preemptionPolicy Never evicts
+// nobody. Nobody is evicted to relieve a tenant's quota, or for room that a guarantee keeps idle.
+// Chosen is the cluster where least work is lost, and there the victims with least, as many as one
+// whole placement takes; work lost is the time since the start times the job's largest part of the
+// federation. A job in several clusters goes whole and counts whole.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "federation/reservations.h"
+#include "federation/round.h"
+
+namespace caldera {
+
+struct Claim {
+  ClassIndex job_class = kNoIndex;
+  JobIndex job = kNoIndex;
+  int32_t priority = 0;
+};
+
+struct Ransom {
+  size_t cluster = 0;             ///< Position in the views: where the claimant will go.
+  std::vector<JobIndex> victims;  ///< Least lost work first; never empty.
+};
+
+class Preemption {
+ public:
+  /// Borrows the round.
+  explicit Preemption(const Round& round);
+
+  /// Nothing where no set of victims frees one whole placement. `views`: what is free now, nothing
+  /// of it taken off for reservations.
+  std::optional<Ransom> Find(const Claim& claim, const std::vector<ClusterView>& views,
+                             const Reservations& reservations);
+  /// The victims go and the claimant gets what it asks for, as far as later claims are concerned.
+  void Commit(const Claim& claim, const Ransom& ransom);
+  /// A job of that queue was placed.
+  void Placed(QueueIndex queue, ShapeIndex shape);
+
+ private:
+  struct Candidate {
+    JobIndex job = kNoIndex;
+    QueueIndex queue = kNoIndex;
+    int32_t priority = 0;
+    Int128 lost_work = 0;
+    ResourceVector total;
+  };
+  /// What is still missing for one placement: in the cluster, and under queues at their capability.
+  struct Missing {
+    ResourceVector room;
+    std::vector<Limits::Shortage> capability;
+  };
+
+  void FindCandidates();
+  [[nodiscard]] Int128 LostWork(const JobEntry& job, const ResourceVector& total) const;
+  [[nodiscard]] bool StaysWithin(const Claim& claim, QueueIndex below) const;
+  [[nodiscard]] bool Eligible(const Claim& claim, const Candidate& candidate) const;
+  [[nodiscard]] bool Exceeds(const Claim& claim, const Candidate& candidate,
+                             QueueIndex ancestor) const;
+  [[nodiscard]] int64_t ShareOf(QueueIndex queue, const ShapeFacts& facts) const;
+  [[nodiscard]] QueueIndex CommonAncestor(QueueIndex a, QueueIndex b) const;
+  [[nodiscard]] bool IsUnder(QueueIndex queue, QueueIndex ancestor) const;
+  [[nodiscard]] bool Helps(const Candidate& candidate, const ResourceVector& there,
+                           const Missing& missing) const;
+  void Free(const Candidate& candidate, const ResourceVector& there, Missing& missing) const;
+  [[nodiscard]] static bool Enough(const Missing& missing);
+  [[nodiscard]] ResourceVector AmountsThere(JobIndex job, const ClusterView& cluster) const;
+  [[nodiscard]] bool Packs(const Claim& claim, const ClusterView& cluster,
+                           const std::vector<const Candidate*>& victims) const;
+  std::vector<const Candidate*> Choose(const Claim& claim, const ClusterView& cluster,
+                                       const Missing& missing);
+  void Spare(const ClusterView& cluster, const Claim& claim, const Missing& missing,
+             std::vector<const Candidate*>& victims) const;
+  void Move(const Candidate& candidate, bool out);
+
+  const Round& round_;
+  const State& state_;
+  ResourceKinds kinds_;
+  bool known_ = false;
+  std::vector<std::pair<QueueIndex, ShapeIndex>> early_;  ///< Placed before it was known.
+  std::vector<Candidate> candidates_;                     ///< Least lost work first.
+  std::vector<bool> gone_;                                ///< By JobIndex.
+  std::vector<ResourceVector> held_;                      ///< By QueueIndex, descendants in it.
+  std::vector<uint32_t> jobs_;                            ///< By QueueIndex: its own placed jobs.
+};
+
+}  // namespace caldera

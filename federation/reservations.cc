@@ -1,0 +1,297 @@
+#include "federation/reservations.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "federation/amounts.h"
+#include "federation/feasibility.h"
+#include "federation/gate.h"
+#include "federation/order.h"
+#include "federation/share.h"
+
+namespace caldera {
+
+namespace {
+
+/// When a placed job ends by its estimate; nothing where that is not known. One that should have
+/// ended may do so at any time.
+std::optional<Time> EndOf(const State& state, const JobEntry& job) {
+  if (job.Evicting()) {
+    return state.now();
+  }
+  const auto& estimate = state.spec(job).running_estimate;
+  if (!estimate.has_value() || job.charge->at == Time()) {
+    return std::nullopt;
+  }
+  return std::max(state.now(), job.charge->at + *estimate);
+}
+
+bool HasVictims(const State& state, const Reservation& reservation) {
+  return std::any_of(state.evicting().begin(), state.evicting().end(), [&](JobIndex job) {
+    const Eviction& eviction = *state.job(job).charge->eviction;
+    return eviction.beneficiary == reservation.job && eviction.beneficiary_uid == reservation.uid;
+  });
+}
+
+}  // namespace
+
+Reservations::Reservations(const Round& round) : round_(round), state_(round.state()) {
+  for (const Reservation& reservation : state_.reservations()) {
+    if (std::optional<Booking> booking = Renew(reservation)) {
+      bookings_.push_back(*std::move(booking));
+    }
+  }
+}
+
+const ShapeFacts& Reservations::Facts(ClassIndex job_class) const {
+  return state_.facts(state_.classes()[job_class].shape);
+}
+
+/// Ready, allowed, and large enough.
+bool Reservations::CouldHold(const JobClass& job_class, size_t cluster) const {
+  const ClusterView& view = round_.clusters()[cluster];
+  return IsAdmitted(view, state_.shape(job_class.shape).clusters) &&
+         !job_class.IsBlocked(view.index) && FitsEmpty(state_, view, job_class.shape);
+}
+
+std::optional<Reservations::Booking> Reservations::Renew(const Reservation& reservation) const {
+  Booking booking{reservation,
+                  state_.FindJob(reservation.job, reservation.uid),
+                  0,
+                  false,
+                  false,
+                  false,
+                  std::nullopt,
+                  {}};
+  if (booking.job == kNoIndex || state_.job(booking.job).job_class == kNoIndex) {
+    return std::nullopt;
+  }
+  const JobClass& job_class = state_.classes()[state_.job(booking.job).job_class];
+  const ShapeFacts& facts = state_.facts(job_class.shape);
+  if (ClassGate(state_, round_.tree(), job_class) != Verdict::kNone) {
+    return std::nullopt;
+  }
+  if (reservation.cluster.empty()) {
+    return booking;
+  }
+  const auto& views = round_.clusters();
+  const auto view = std::find_if(views.begin(), views.end(), [&](const ClusterView& v) {
+    return v.name() == reservation.cluster;
+  });
+  booking.cluster = static_cast<size_t>(view - views.begin());
+  if (view == views.end() || !CouldHold(job_class, booking.cluster)) {
+    return std::nullopt;
+  }
+  booking.pinned = true;
+  booking.within = StaysWithin(round_, job_class.queue, facts);
+  if (!reservation.evicting) {
+    // Without the victims of an eviction, whoever is at its limits is not allowed any more.
+    if (round_.limits().Check(job_class.queue, job_class.tenant, facts).has_value()) {
+      return std::nullopt;
+    }
+    FindStart(booking, *view);
+    return booking;
+  }
+  booking.awaits = HasVictims(state_, reservation);
+  if (booking.awaits) {
+    return booking;
+  }
+  Time& free_since = booking.reservation.free_since;
+  free_since = free_since == Time() ? state_.now() : free_since;
+  const bool over = state_.now() >= free_since + state_.settings().hold_after_free;
+  return over ? std::nullopt : std::optional(booking);
+}
+
+/// The first time at which enough has ended.
+void Reservations::FindStart(Booking& booking, const ClusterView& view) const {
+  const ShapeFacts& facts = Facts(state_.job(booking.job).job_class);
+  std::vector<std::pair<Time, JobIndex>> ends;
+  for (const JobIndex job : view.entry->jobs) {
+    if (const auto end = EndOf(state_, state_.job(job))) {
+      ends.emplace_back(*end, job);
+    }
+  }
+  std::sort(ends.begin(), ends.end());
+  ResourceVector free = view.free;
+  for (size_t k = 0;; ++k) {
+    // What ends at one time is free at once.
+    const bool more = k < ends.size() && k > 0 && ends[k].first == ends[k - 1].first;
+    if (!more && facts.total.FitsIn(free)) {
+      booking.start = k == 0 ? state_.now() : ends[k - 1].first;
+      booking.spare = free;
+      booking.spare.Subtract(facts.total);
+      return;
+    }
+    if (k == ends.size()) {
+      return;
+    }
+    for (const Shard& shard : state_.job(ends[k].second).charge->shards) {
+      if (shard.cluster == view.name()) {
+        free.Add(AmountsIn(state_, shard.requests));
+      }
+    }
+  }
+}
+
+const Reservations::Booking* Reservations::At(size_t cluster) const {
+  const auto it = std::find_if(bookings_.begin(), bookings_.end(), [&](const Booking& booking) {
+    return booking.pinned && booking.cluster == cluster;
+  });
+  return it == bookings_.end() ? nullptr : &*it;
+}
+
+bool Reservations::EndsBefore(ClassIndex job_class, Time start) const {
+  const Millis estimate = state_.classes()[job_class].estimate;
+  return estimate > Millis(0) && state_.now() + estimate <= start;
+}
+
+bool Reservations::MayTake(const ClusterView& view, size_t cluster, ClassIndex job_class,
+                           bool within) const {
+  const Booking* booking = At(cluster);
+  if (booking == nullptr || state_.job(booking->job).job_class == job_class) {
+    return true;
+  }
+  if (!booking->reservation.evicting && !booking->within && within) {
+    return true;
+  }
+  const ShapeFacts& facts = Facts(job_class);
+  if (booking->start.has_value()) {
+    return EndsBefore(job_class, *booking->start) || facts.total.FitsIn(booking->spare);
+  }
+  const ShapeFacts& holder = Facts(state_.job(booking->job).job_class);
+  return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
+    const int64_t kept = std::min(view.free[r], holder.total[r]);
+    return facts.total[r] <= view.free[r] - kept;
+  });
+}
+
+void Reservations::Took(size_t cluster, JobIndex job, ClassIndex job_class) {
+  for (Booking& booking : bookings_) {
+    if (booking.pinned && booking.cluster == cluster && booking.start.has_value() &&
+        !EndsBefore(job_class, *booking.start)) {
+      booking.spare.Subtract(Facts(job_class).total);
+    }
+  }
+  std::erase_if(bookings_, [&](const Booking& booking) {
+    const bool consumed = booking.pinned && booking.cluster == cluster &&
+                          state_.job(booking.job).job_class == job_class;
+    return consumed || booking.job == job;
+  });
+}
+
+void Reservations::AddEvicting(JobIndex job, size_t cluster) {
+  std::erase_if(bookings_, [&](const Booking& booking) { return booking.job == job; });
+  Booking booking;
+  booking.job = job;
+  booking.cluster = cluster;
+  booking.pinned = true;
+  booking.within = true;
+  booking.awaits = true;
+  booking.reservation = {state_.job(job).key,
+                         state_.job(job).uid,
+                         round_.clusters()[cluster].name(),
+                         state_.now(),
+                         true,
+                         Time()};
+  bookings_.push_back(std::move(booking));
+}
+
+/// The cluster where it can start first by what is known.
+std::optional<Reservations::Booking> Reservations::Earliest(
+    JobIndex job, const std::vector<ClusterView>& views) const {
+  const JobEntry& entry = state_.job(job);
+  const JobClass& job_class = state_.classes()[entry.job_class];
+  std::optional<Booking> first;
+  for (size_t c = 0; c < views.size(); ++c) {
+    if (Booked(c) || !CouldHold(job_class, c) ||
+        round_.limits().CheckCluster(job_class.tenant, views[c].index, Facts(entry.job_class))) {
+      continue;
+    }
+    Booking booking;
+    booking.job = job;
+    booking.cluster = c;
+    booking.pinned = true;
+    booking.reservation = {entry.key, entry.uid, views[c].name(), state_.now(), false, Time()};
+    FindStart(booking, views[c]);
+    if (booking.start.has_value() && (!first || *booking.start < *first->start)) {
+      first = std::move(booking);
+    }
+  }
+  return first;
+}
+
+/// The cluster of which it lacks the smallest part.
+std::optional<size_t> Reservations::Closest(JobIndex job,
+                                            const std::vector<ClusterView>& views) const {
+  const JobEntry& entry = state_.job(job);
+  const JobClass& job_class = state_.classes()[entry.job_class];
+  const ShapeFacts& facts = Facts(entry.job_class);
+  std::optional<size_t> closest;
+  int64_t least = 0;
+  for (size_t c = 0; c < views.size(); ++c) {
+    if (Booked(c) || !CouldHold(job_class, c) ||
+        round_.limits().CheckCluster(job_class.tenant, views[c].index, facts)) {
+      continue;
+    }
+    int64_t lacks = 0;
+    for (const ResourceIndex r : facts.requested) {
+      lacks = std::max(lacks, Share(SaturatingSub(facts.total[r], views[c].free[r]),
+                                    std::max<int64_t>(views[c].allocatable[r], 1)));
+    }
+    if (!closest || lacks < least) {
+      closest = c;
+      least = lacks;
+    }
+  }
+  return closest;
+}
+
+void Reservations::Blocked(JobIndex job, bool within, const std::vector<ClusterView>& views) {
+  if (first_seen_) {
+    return;
+  }
+  const auto mine = std::find_if(bookings_.begin(), bookings_.end(),
+                                 [&](const Booking& booking) { return booking.job == job; });
+  if (mine != bookings_.end() && mine->pinned) {
+    first_seen_ = true;
+    return;
+  }
+  const std::optional<size_t> closest = Closest(job, views);
+  if (!closest.has_value()) {
+    return;
+  }
+  first_seen_ = true;
+  std::optional<Booking> booking = Earliest(job, views);
+  const Time since = mine == bookings_.end() ? state_.now() : mine->reservation.since;
+  if (!booking.has_value()) {
+    const JobEntry& entry = state_.job(job);
+    booking.emplace();
+    booking->job = job;
+    booking->reservation = {entry.key, entry.uid, "", since, false, Time()};
+    if (state_.now() - since >= state_.settings().reserve_after) {
+      booking->pinned = true;
+      booking->cluster = *closest;
+      booking->reservation.cluster = views[*closest].name();
+    }
+  }
+  booking->within = within;
+  std::erase_if(bookings_, [&](const Booking& b) { return !b.pinned; });
+  bookings_.push_back(*std::move(booking));
+}
+
+std::optional<std::vector<Reservation>> Reservations::Changed() const {
+  std::vector<Reservation> now;
+  for (const Booking& booking : bookings_) {
+    // Whoever was not the first to wait in this round is not at the head any more.
+    if (booking.pinned || first_seen_) {
+      now.push_back(booking.reservation);
+    }
+  }
+  std::sort(now.begin(), now.end(), [](const Reservation& a, const Reservation& b) {
+    return std::tie(a.job, a.uid) < std::tie(b.job, b.uid);
+  });
+  return now == state_.reservations() ? std::nullopt : std::optional(std::move(now));
+}
+
+}  // namespace caldera

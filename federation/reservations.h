@@ -1,0 +1,76 @@
+// Room that is kept for jobs that wait, so that nobody starves behind smaller ones: at most one
+// reservation a cluster. Two kinds:
+//   evicting   Others were evicted for the job. What is free in the cluster is its own up to what
+//   it
+//              asks for, until it is placed or for hold_after_free once the last victim is gone.
+//   head       The first job in the order that is allowed and does not fit. Where it can start
+//   first
+//              by the running estimates of the jobs there, that is its start; later jobs may pass
+//              that end before it by their estimate, or that leave enough at it. Where no start is
+//              known, the job that was first for reserve_after gets the cluster of which it lacks
+//              least, and what frees there accrues to it.
+// Kept until the job is placed or is not allowed any more. A borrower's yields to candidates within
+// deserved. All jobs of the holder's class may use its room, the oldest first: they are alike. A
+// job that fits in no cluster when empty gets none. Pure; one object a round.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "federation/round.h"
+
+namespace caldera {
+
+class Reservations {
+ public:
+  /// Those of the State that still hold. Borrows the round.
+  explicit Reservations(const Round& round);
+
+  struct Booking {
+    Reservation reservation;
+    JobIndex job = kNoIndex;
+    size_t cluster = 0;  ///< Position in the views; nothing is kept without `pinned`.
+    bool pinned = false;
+    bool within = false;  ///< The holder stays within what its queue deserves.
+    bool awaits = false;  ///< Some of its victims are still there.
+    std::optional<Time> start;
+    ResourceVector spare;  ///< What is left at `start` once the holder has started.
+  };
+  [[nodiscard]] const std::vector<Booking>& bookings() const { return bookings_; }
+  /// The one of that cluster, or nullptr.
+  [[nodiscard]] const Booking* At(size_t cluster) const;
+  [[nodiscard]] bool Booked(size_t cluster) const { return At(cluster) != nullptr; }
+
+  /// A job of that class may use what is free in that cluster. `within`: it stays within what its
+  /// queue deserves.
+  [[nodiscard]] bool MayTake(const ClusterView& view, size_t cluster, ClassIndex job_class,
+                             bool within) const;
+  /// It was placed there.
+  void Took(size_t cluster, JobIndex job, ClassIndex job_class);
+  /// Others are evicted there for that job.
+  void AddEvicting(JobIndex job, size_t cluster);
+  /// That job is allowed and does not fit; the first such job gets a reservation. `views`: what is
+  /// free now.
+  void Blocked(JobIndex job, bool within, const std::vector<ClusterView>& views);
+
+  /// All that there are now, by job; nothing where they are as they were.
+  [[nodiscard]] std::optional<std::vector<Reservation>> Changed() const;
+
+ private:
+  std::optional<Booking> Renew(const Reservation& reservation) const;
+  void FindStart(Booking& booking, const ClusterView& view) const;
+  [[nodiscard]] bool CouldHold(const JobClass& job_class, size_t cluster) const;
+  [[nodiscard]] std::optional<Booking> Earliest(JobIndex job,
+                                                const std::vector<ClusterView>& views) const;
+  [[nodiscard]] std::optional<size_t> Closest(JobIndex job,
+                                              const std::vector<ClusterView>& views) const;
+  [[nodiscard]] const ShapeFacts& Facts(ClassIndex job_class) const;
+  [[nodiscard]] bool EndsBefore(ClassIndex job_class, Time start) const;
+
+  const Round& round_;
+  const State& state_;
+  std::vector<Booking> bookings_;
+  bool first_seen_ = false;
+};
+
+}  // namespace caldera
