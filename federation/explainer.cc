@@ -72,7 +72,8 @@ bool HasClusterQuotas(const TenantEntry& tenant) {
 
 }  // namespace
 
-Explainer::Explainer(const State& after) : state_(after), round_(after), ranking_(Rank(round_)) {
+Explainer::Explainer(const State& after)
+    : state_(after), round_(after), reservations_(round_), ranking_(Rank(round_)) {
   for (const JobIndex job : ranking_) {
     const JobEntry& entry = state_.job(job);
     if (entry.job_class == kNoIndex ||
@@ -106,7 +107,9 @@ PendingJob Explainer::Explain(JobIndex job) {
     reason = answer.reason;
     pending.clusters = answer.clusters;
     const JobIndex first = FifoHead(entry.queue);
-    if (reason.verdict == Verdict::kNone && first != kNoIndex && first != job) {
+    if (Reason kept = KeptFor(entry); kept.verdict != Verdict::kNone) {
+      reason = std::move(kept);
+    } else if (reason.verdict == Verdict::kNone && first != kNoIndex && first != job) {
       reason.verdict = Verdict::kFifo;
       reason.message = "queue " + pending.queue + " is fifo and its first job, " +
                        state_.job(first).key.ToString() + ", does not go yet";
@@ -192,7 +195,9 @@ std::optional<Reason> Explainer::FirstBackoff(const ClusterVerdicts& clusters,
 
 const ClusterVerdicts& Explainer::AskClusters(const JobClass& job_class) {
   const bool by_tenant = HasClusterQuotas(state_.tenant(job_class.tenant));
-  const std::pair key(job_class.shape, by_tenant ? job_class.tenant : kNoIndex);
+  const auto class_index = static_cast<ClassIndex>(&job_class - state_.classes().data());
+  const std::tuple key(job_class.shape, by_tenant ? job_class.tenant : kNoIndex,
+                       reservations_.bookings().empty() ? kNoIndex : class_index);
   const auto it = clusters_.find(key);
   if (it != clusters_.end()) {
     return it->second;
@@ -212,9 +217,48 @@ ClusterVerdict Explainer::AskCluster(const ClusterView& cluster, const JobClass&
     reason = block ? round_.limits().Explain(*block) : Room(state_, cluster, job_class.shape);
   }
   if (reason.verdict == Verdict::kNone) {
+    reason = KeptFromIt(cluster, job_class);
+  }
+  if (reason.verdict == Verdict::kNone) {
     reason.message = "it has room now";
   }
   return {cluster.name(), reason.verdict, std::move(reason.message), std::move(reason.figures)};
+}
+
+/// Room is being made for the job, or kept for it.
+Reason Explainer::KeptFor(const JobEntry& job) const {
+  for (const Reservations::Booking& booking : reservations_.bookings()) {
+    if (!booking.pinned || state_.job(booking.job).uid != job.uid) {
+      continue;
+    }
+    const std::string cluster = "cluster " + booking.reservation.cluster;
+    if (booking.awaits) {
+      return {Verdict::kReserved, "others are being evicted from " + cluster + " for it", {}};
+    }
+    std::string since = " is kept for it since " + FormatTime(booking.reservation.since);
+    if (booking.start.has_value() && *booking.start > state_.now()) {
+      since += "; by their estimates enough jobs end there until " + FormatTime(*booking.start);
+    }
+    return {Verdict::kReserved, cluster + since, {}};
+  }
+  return {};
+}
+
+/// The cluster has room, but it is kept for another job.
+Reason Explainer::KeptFromIt(const ClusterView& cluster, const JobClass& job_class) const {
+  const auto position = static_cast<size_t>(&cluster - round_.clusters().data());
+  const Reservations::Booking* booking = reservations_.At(position);
+  const auto class_index = static_cast<ClassIndex>(&job_class - state_.classes().data());
+  if (booking == nullptr ||
+      reservations_.MayTake(cluster, position, class_index,
+                            StaysWithin(round_, job_class.queue, state_.facts(job_class.shape)))) {
+    return {};
+  }
+  std::string message = "its room is kept for " + booking->reservation.job.ToString();
+  if (booking->start.has_value()) {
+    message += ", which can start at " + FormatTime(*booking->start);
+  }
+  return {Verdict::kReserved, std::move(message), {}};
 }
 
 Reason Explainer::SumUp(const JobClass& job_class, const ClusterVerdicts& clusters) const {
@@ -238,7 +282,8 @@ Reason Explainer::SumUp(const JobClass& job_class, const ClusterVerdicts& cluste
     return *larger;
   }
   std::vector<std::string> names;
-  for (const Verdict verdict : {Verdict::kInsufficientResources, Verdict::kTenantQuota}) {
+  for (const Verdict verdict :
+       {Verdict::kReserved, Verdict::kInsufficientResources, Verdict::kTenantQuota}) {
     if (const auto it = by_verdict.find(verdict); it != by_verdict.end()) {
       const ClusterVerdict& closest = **std::min_element(
           it->second.begin(), it->second.end(), [](const auto* a, const auto* b) {

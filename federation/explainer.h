@@ -6,12 +6,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "federation/explain.h"
 #include "federation/limits.h"
 #include "federation/reason.h"
+#include "federation/reservations.h"
 #include "federation/round.h"
 #include "federation/state.h"
 
@@ -44,6 +46,8 @@ class Explainer {
   const ClusterVerdicts& AskClusters(const JobClass& job_class);
   [[nodiscard]] ClusterVerdict AskCluster(const ClusterView& cluster,
                                           const JobClass& job_class) const;
+  [[nodiscard]] Reason KeptFor(const JobEntry& job) const;
+  [[nodiscard]] Reason KeptFromIt(const ClusterView& cluster, const JobClass& job_class) const;
   [[nodiscard]] Reason SumUp(const JobClass& job_class, const ClusterVerdicts& clusters) const;
   [[nodiscard]] std::optional<Reason> NotSplit(const JobClass& job_class) const;
   [[nodiscard]] ClusterVerdicts WithBackoffs(const ClusterVerdicts& clusters,
@@ -55,11 +59,13 @@ class Explainer {
 
   const State& state_;
   Round round_;
+  Reservations reservations_;
   std::vector<JobIndex> ranking_;
   std::map<QueueIndex, JobIndex> fifo_heads_;
   std::map<ClassIndex, Answer> answers_;
-  /// By shape, and by tenant where its quotas tell clusters apart (else kNoIndex).
-  std::map<std::pair<ShapeIndex, TenantIndex>, ClusterVerdicts> clusters_;
+  /// By shape, by tenant where its quotas tell clusters apart, and by class where room is kept
+  /// (else kNoIndex).
+  std::map<std::tuple<ShapeIndex, TenantIndex, ClassIndex>, ClusterVerdicts> clusters_;
 };
 
 }  // namespace caldera

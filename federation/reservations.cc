@@ -117,8 +117,9 @@ void Reservations::FindStart(Booking& booking, const ClusterView& view) const {
   for (size_t k = 0;; ++k) {
     // What ends at one time is free at once.
     const bool more = k < ends.size() && k > 0 && ends[k].first == ends[k - 1].first;
-    if (!more && facts.total.FitsIn(free)) {
-      booking.start = k == 0 ? state_.now() : ends[k - 1].first;
+    // Where it would fit now by the sums, the nodes are in the way.
+    if (!more && k > 0 && facts.total.FitsIn(free)) {
+      booking.start = ends[k - 1].first;
       booking.spare = free;
       booking.spare.Subtract(facts.total);
       return;
@@ -152,7 +153,9 @@ bool Reservations::MayTake(const ClusterView& view, size_t cluster, ClassIndex j
   if (booking == nullptr || state_.job(booking->job).job_class == job_class) {
     return true;
   }
-  if (!booking->reservation.evicting && !booking->within && within) {
+  const QueueIndex queue = state_.classes()[job_class].queue;
+  if (!booking->reservation.evicting && !booking->within && within &&
+      queue != state_.job(booking->job).queue) {
     return true;
   }
   const ShapeFacts& facts = Facts(job_class);

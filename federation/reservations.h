@@ -9,9 +9,9 @@
 //              that end before it by their estimate, or that leave enough at it. Where no start is
 //              known, the job that was first for reserve_after gets the cluster of which it lacks
 //              least, and what frees there accrues to it.
-// Kept until the job is placed or is not allowed any more. A borrower's yields to candidates within
-// deserved. All jobs of the holder's class may use its room, the oldest first: they are alike. A
-// job that fits in no cluster when empty gets none. Pure; one object a round.
+// Kept until the job is placed or is not allowed any more. A borrower's yields to candidates of
+// other queues within deserved. All jobs of the holder's class may use its room, the oldest first:
+// they are alike. A job that fits in no cluster when empty gets none. Pure; one object a round.
 #pragma once
 
 #include <optional>

@@ -180,6 +180,19 @@ class PlanRun {
     return issues;
   }
 
+  // Nobody watches the jobs that the run before evicted: those without a placement annotation have
+  // left by now.
+  static std::vector<Change> LeftSince(const State& state) {
+    std::vector<Change> left;
+    for (const auto& [key, index] : state.jobs()) {
+      const JobEntry& job = state.job(index);
+      if (job.Evicting() && job.placement.empty()) {
+        left.emplace_back(Released{job.key, job.uid, 0});
+      }
+    }
+    return left;
+  }
+
   // One cycle; with a ledger it goes on from the last State that was recorded.
   Status Decide() {
     std::optional<Ledger> ledger;
@@ -189,6 +202,7 @@ class PlanRun {
       CALDERA_TRY(cycle, Cycle::Start(*ledger));
     }
     cycle.Observe(Relist(cycle.state(), result_.now, manifests_.changes));
+    cycle.Observe(LeftSince(cycle.state()));
     cycle.SetRefusedQueues(RefusedQueues());
     manifests_.changes = {};
     if (!options_.at.empty() && cycle.state().now() != result_.now) {

@@ -232,7 +232,28 @@ std::vector<Knob> TimingKnobs() {
            Millis(0), [](Config & c) -> auto& { return c.timing.queued_event_after; })},
       {"timing.queueStatusEvery", "1s", "A Queue's status is written at most so often",
        Span(
-           Millis(0), [](Config & c) -> auto& { return c.timing.queue_status_every; })}};
+           Millis(0), [](Config & c) -> auto& { return c.timing.queue_status_every; })},
+      {"sharing.usageHalfLife", "24h",
+       "Half-life of the usage in a queue's share; 0s: it counts not",
+       Span(
+           Millis(0), [](Config & c) -> auto& { return c.sharing.usage_half_life; })},
+      {"sharing.usageWeight", "500",
+       "How much of a share is usage, in thousandths; the rest is held",
+       Number(
+           0, 1000, [](Config & c) -> auto& { return c.sharing.usage_weight; })},
+      {"sharing.minRuntime", "10m", "A job that says nothing itself is not evicted before",
+       Span(
+           Millis(0), [](Config & c) -> auto& { return c.sharing.min_runtime; })},
+      {"sharing.evictionsADay", "3", "A job is evicted at most so often in 24 hours; 0: never",
+       Number(
+           0, 1000, [](Config & c) -> auto& { return c.sharing.evictions_a_day; })},
+      {"sharing.reserveAfter", "10m",
+       "First so long with no start known, a job gets a cluster kept",
+       Span(
+           Millis(0), [](Config & c) -> auto& { return c.sharing.reserve_after; })},
+      {"sharing.holdAfterFree", "5m", "Room that evictions made is kept so long for its job",
+       Span(
+           Millis(0), [](Config & c) -> auto& { return c.sharing.hold_after_free; })}};
 }
 
 std::vector<Knob> Knobs() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "controller/kube/client.h"
+#include "federation/change.h"
 #include "federation/document.h"
 #include "federation/result.h"
 #include "federation/time.h"
@@ -77,6 +78,7 @@ struct ControllerConfig {
   std::string reader = "system:serviceaccount:caldera-system:caldera";
   LeaderConfig leader;
   TimingConfig timing;
+  Settings sharing;  ///< But for what `timing` says of clusters.
   LogConfig log;
 };
 

@@ -48,7 +48,7 @@ LeaderConfig LeaderConfigOf(const ControllerConfig& config) {
 }
 
 Settings SettingsOf(const ControllerConfig& config) {
-  Settings settings;
+  Settings settings = config.sharing;
   settings.summary_period = config.timing.summary_period;
   settings.cluster_lost_after = config.timing.cluster_lost_after;
   return settings;
@@ -279,6 +279,10 @@ class Controller::Impl {
            {"clusters", ClusterNames(action.shards)},
            {"cycle", std::to_string(outcome.cycle)},
            {"reason", action.reason}});
+      if (action.action == ActionKind::kEvict) {
+        events_.Record(TargetOf(action.job, action.uid, action.kind),
+                       {EventType::kNormal, "Evicted", "it " + action.reason, EventRepeat::kOnce});
+      }
       dispatcher_.Look(action.uid);
     }
     if (!std::exchange(looked_at_all_, true)) {

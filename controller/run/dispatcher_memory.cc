@@ -141,8 +141,8 @@ Aim AimOf(const SeenJob& job, const JobMemory& memory) {
   if (entry.terminal || HasFailedShard(job)) {
     return Aim::kEnded;
   }
-  const bool wanted = entry.charge.has_value() && !entry.suspended && !IsRecalled(entry) &&
-                      memory.recalled != entry.charge->intent;
+  const bool wanted = entry.charge.has_value() && !entry.suspended && !entry.Evicting() &&
+                      !IsRecalled(entry) && memory.recalled != entry.charge->intent;
   return wanted ? Aim::kPlaced : Aim::kNone;
 }
 

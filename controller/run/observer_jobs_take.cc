@@ -241,7 +241,8 @@ bool JobBook::TakeOne(const std::string& uid, Time now, std::vector<Change>& cha
   news_.erase(uid);
   Job job = Compose(record, std::move(news), now);
   const bool unwanted =
-      charged && !job.terminal && (job.suspended || IsRecalled(*entry->charge, job.backoffs));
+      charged && !job.terminal &&
+      (job.suspended || entry->Evicting() || IsRecalled(*entry->charge, job.backoffs));
   const bool changed = entry == nullptr || !codec::Same(job, state_.Object(IndexOf(key)));
   if (changed) {
     changes.emplace_back(JobUpsert{std::move(job)});

@@ -95,7 +95,7 @@ TEST_CASE("what was pruned is still in the totals, and a dry run tells what goes
   const PruneReport report = Must(Prune(scene.path, Keep(Hours(10))));
   CHECK(report.cycles > 20);
   CHECK(report.shards > 20);
-  CHECK(report.intents == report.shards);
+  CHECK(report.intents >= report.shards);  // An eviction is an intent without shards of its own.
   CHECK(report.jobs == report.shards);
   for (const auto count : {&PruneReport::cycles, &PruneReport::checkpoints, &PruneReport::shards,
                            &PruneReport::intents, &PruneReport::verdicts, &PruneReport::jobs,
