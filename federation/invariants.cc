@@ -224,6 +224,14 @@ class Checker {
     CheckDistance(spec.max_distance, clusters);
   }
 
+  /// A task of no pods is not waited for.
+  static bool WaitsForPods(const JobSpec& spec, const Task& task) {
+    return std::any_of(spec.tasks.begin(), spec.tasks.end(), [&task](const Task& other) {
+      return other.replicas > 0 && std::find(task.depends_on.begin(), task.depends_on.end(),
+                                             other.name) != task.depends_on.end();
+    });
+  }
+
   /// What its tasks need together.
   int64_t CheckShard(const JobSpec& spec, const Shard& shard,
                      std::map<std::string, int64_t>& floors) {
@@ -237,7 +245,7 @@ class Checker {
       Expect(grant.min_available <= grant.replicas, "a shard needs more pods than it has");
       Expect(task.partition.total == 0 || grant.replicas % task.partition.size == 0,
              "a partition of " + task.name + " is cut");
-      Expect(task.depends_on.empty() || grant.replicas == 0 || grant.replicas == task.replicas,
+      Expect(!WaitsForPods(spec, task) || grant.replicas == 0 || grant.replicas == task.replicas,
              "task " + task.name + " is cut from what it depends on");
       floors[grant.name] += grant.min_available;
       pods += grant.replicas;

@@ -283,6 +283,16 @@ TEST_CASE("split: tasks that depend on each other go together") {
   }
 }
 
+TEST_CASE("split: what depends on a task of no pods is cut like any other") {
+  Fed fed;
+  fed.AddQueue("q").AddCluster("a", "cpu=40").AddCluster("b", "cpu=40");
+  fed.AddJob("n/j", "q", 50, "cpu=1", [](Job& job) {
+    job.tasks.push_back(MakeTask("server", 0, "cpu=2"));
+    job.tasks.front().depends_on = {"server"};
+  });
+  CHECK(Split(fed) == "a 40, b 10");
+}
+
 TEST_CASE("split: each cluster holds its part in all resources") {
   Fed fed;
   fed.AddQueue("q");
