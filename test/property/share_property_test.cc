@@ -1,0 +1,253 @@
+// Evictions and reservations over random small federations: they come to an end, nobody takes back
+// what was taken, everybody gets what it deserves, and no start that was promised is missed.
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "federation/planner.h"
+#include "federation/reservations.h"
+#include "federation/round.h"
+#include "test/property/world.h"
+
+namespace caldera::property {
+namespace {
+
+const Time kNow = Time(Millis(1'000'000'000));
+
+int Pick(int count) { return *rc::gen::resize(100, rc::gen::inRange(0, count)); }
+
+Cluster SomeCluster(const std::string& name, int64_t cpu) {
+  Cluster cluster;
+  cluster.name = name;
+  cluster.ready = true;
+  cluster.has_summary = true;
+  cluster.allocatable = {{"cpu", cpu * 1000}, {"pods", 1000}};
+  return cluster;
+}
+
+Job SomeJob(int number, const std::string& queue, int64_t cpu, Time creation) {
+  Job job;
+  job.key = {"t", "j" + std::to_string(number)};
+  job.uid = "u" + std::to_string(number);
+  job.creation = creation;
+  job.queue = queue;
+  Task task;
+  task.name = "a";
+  task.replicas = 1;
+  task.min_available = 1;
+  task.request = {{"cpu", cpu * 1000}, {"pods", 1}};
+  job.tasks = {task};
+  job.min_available = 1;
+  job.split = "never";
+  return job;
+}
+
+/// Everything may be evicted at once and any number of times.
+State Eager() {
+  State state;
+  state.Apply(ClockSet{kNow});
+  Settings settings;
+  settings.min_runtime = Millis(0);
+  settings.evictions_a_day = 1'000'000;
+  settings.usage_weight = Pick(2) * 500;
+  state.Apply(SettingsSet{settings});
+  return state;
+}
+
+/// One level or two, some with priorities, floors and ceilings.
+std::vector<std::string> AddQueues(State& state, bool plain) {
+  std::vector<std::string> leaves;
+  const int queues = 2 + Pick(3);
+  for (int q = 0; q < queues; ++q) {
+    Queue queue;
+    queue.name = "q" + std::to_string(q);
+    queue.parent = "root";
+    queue.weight = 1 + Pick(4);
+    queue.creation = Time(Millis(q));
+    queue.priority = plain ? 0 : Pick(2);
+    queue.reclaimable = plain || Pick(6) > 0;
+    if (!plain && Pick(4) == 0) {
+      queue.capability = {{"cpu", (1 + Pick(12)) * 1000}};
+    }
+    state.Apply(QueueUpsert{queue});
+    if (!plain && Pick(3) == 0) {
+      for (const char* name : {"x", "y"}) {
+        Queue child = queue;
+        child.name = queue.name + name;
+        child.parent = queue.name;
+        child.capability = {};
+        state.Apply(QueueUpsert{child});
+        leaves.push_back(child.name);
+      }
+    } else {
+      leaves.push_back(queue.name);
+    }
+  }
+  return leaves;
+}
+
+/// Plans until nothing is left to do; whoever is evicted leaves at once. Who was evicted for whom.
+std::vector<std::pair<std::string, std::string>> Settle(State& state) {
+  std::vector<std::pair<std::string, std::string>> evicted;
+  int64_t intent = 1;
+  for (int round = 0;; ++round) {
+    RC_ASSERT(round < 200);
+    const Plan plan = MakePlan(state);
+    for (const Change& change : EffectOf(plan, intent)) {
+      state.Apply(change);
+    }
+    intent += static_cast<int64_t>(plan.actions.size());
+    for (const Action& action : plan.actions) {
+      if (action.action == ActionKind::kEvict) {
+        evicted.emplace_back(action.uid, action.beneficiary_uid);
+      }
+    }
+    const std::set<JobIndex> leaving = state.evicting();
+    for (const JobIndex job : leaving) {
+      state.Apply(Released{state.job(job).key, state.job(job).uid, 0});
+    }
+    if (plan.actions.empty()) {
+      return evicted;
+    }
+  }
+}
+
+TEST_CASE("property: evictions come to an end and no two jobs evict each other") {
+  CHECK(rc::check("no cycle", [] {
+    State state = Eager();
+    state.Apply(PriorityClassUpsert{{"high", 10, false, true}});
+    const int clusters = 1 + Pick(3);
+    for (int c = 0; c < clusters; ++c) {
+      state.Apply(ClusterUpsert{SomeCluster("c" + std::to_string(c), 4 + Pick(12))});
+    }
+    const std::vector<std::string> leaves = AddQueues(state, false);
+    std::set<std::pair<std::string, std::string>> seen;
+    int number = 0;
+    for (int wave = 0; wave < 3; ++wave) {
+      const int jobs = 1 + Pick(8);
+      for (int j = 0; j < jobs; ++j) {
+        const std::string& queue =
+            leaves[static_cast<size_t>(Pick(static_cast<int>(leaves.size())))];
+        Job job = SomeJob(++number, queue, 1 + Pick(8), Time(Millis(number)));
+        job.priority_class = Pick(4) == 0 ? "high" : "";
+        job.preemptible = Pick(6) > 0;
+        state.Apply(JobUpsert{job});
+      }
+      for (const auto& pair : Settle(state)) {
+        seen.insert(pair);
+      }
+    }
+    RC_TAG(seen.empty() ? "none" : "some");
+    for (const auto& [victim, claimant] : seen) {
+      RC_ASSERT(!seen.contains({claimant, victim}));
+    }
+  }));
+}
+
+TEST_CASE("property: by reclaim every queue gets what it deserves") {
+  CHECK(rc::check("held >= deserved, where jobs are of one size", [] {
+    State state = Eager();
+    state.Apply(ClusterUpsert{SomeCluster("c0", 6 + Pick(20))});
+    const std::vector<std::string> leaves = AddQueues(state, true);
+    int number = 0;
+    // The queues come one by one, each to a federation that others may fill.
+    for (const std::string& queue : leaves) {
+      for (int j = Pick(30); j > 0; --j) {
+        ++number;
+        state.Apply(JobUpsert{SomeJob(number, queue, 1, Time(Millis(number)))});
+      }
+      Settle(state);
+    }
+    const Round round(state);
+    const ResourceIndex cpu = state.resources().Find("cpu");
+    for (const std::string& queue : leaves) {
+      const QueueShare& share = round.shares()[state.queues().find(queue)->second];
+      RC_ASSERT(share.held[cpu] / 1000 >= share.deserved[cpu] / 1000);
+    }
+  }));
+}
+
+/// One queue in virtual time: jobs come, run for as long as they say, and go.
+class Line {
+ public:
+  Line() {
+    Settings settings;
+    settings.evictions_a_day = 0;
+    state_.Apply(ClockSet{kNow});
+    state_.Apply(SettingsSet{settings});
+    const int clusters = 1 + Pick(2);
+    for (int c = 0; c < clusters; ++c) {
+      state_.Apply(ClusterUpsert{SomeCluster("c" + std::to_string(c), 8)});
+    }
+    const int jobs = 4 + Pick(16);
+    for (int j = 0; j < jobs; ++j) {
+      Job job = SomeJob(j, "default", 1 + Pick(8), kNow + std::chrono::minutes(Pick(120)));
+      job.running_estimate = std::chrono::minutes(1 + Pick(90));
+      arrivals_.emplace(job.creation, job);
+    }
+  }
+
+  /// Until all have run. False where a start that was promised was missed.
+  void Run() {
+    while (!arrivals_.empty() || !ends_.empty()) {
+      Time next = arrivals_.empty() ? ends_.begin()->first : arrivals_.begin()->first;
+      next = ends_.empty() ? next : std::min(next, ends_.begin()->first);
+      state_.Apply(ClockSet{next});
+      while (!ends_.empty() && ends_.begin()->first <= next) {
+        state_.Apply(JobDelete{ends_.begin()->second, "u" + ends_.begin()->second.name.substr(1)});
+        ends_.erase(ends_.begin());
+      }
+      while (!arrivals_.empty() && arrivals_.begin()->first <= next) {
+        state_.Apply(JobUpsert{arrivals_.begin()->second});
+        arrivals_.erase(arrivals_.begin());
+      }
+      Decide();
+    }
+    RC_ASSERT(promised_.empty());
+  }
+
+ private:
+  void Decide() {
+    const Plan plan = MakePlan(state_);
+    for (const Change& change : EffectOf(plan, intent_)) {
+      state_.Apply(change);
+    }
+    intent_ += static_cast<int64_t>(plan.actions.size());
+    for (const Action& action : plan.actions) {
+      const JobEntry& job = state_.job(state_.FindJob(action.job));
+      ends_.emplace(state_.now() + *state_.spec(job).running_estimate, action.job);
+      if (const auto promise = promised_.find(action.job); promise != promised_.end()) {
+        RC_ASSERT(state_.now() <= promise->second);
+        promised_.erase(promise);
+      }
+    }
+    const Round round(state_);
+    const Reservations reservations(round);
+    for (const Reservations::Booking& booking : reservations.bookings()) {
+      if (booking.start.has_value()) {
+        Time& promise =
+            promised_.try_emplace(booking.reservation.job, *booking.start).first->second;
+        promise = std::min(promise, *booking.start);
+      }
+    }
+  }
+
+  State state_;
+  int64_t intent_ = 1;
+  std::multimap<Time, Job> arrivals_;
+  std::multimap<Time, JobKey> ends_;
+  std::map<JobKey, Time> promised_;
+};
+
+TEST_CASE("property: no start that was promised is missed where estimates are right") {
+  CHECK(rc::check("start <= promise, and every reservation ends", [] { Line().Run(); }));
+}
+
+}  // namespace
+}  // namespace caldera::property
