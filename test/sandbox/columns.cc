@@ -2,15 +2,10 @@
 
 #include "test/sandbox/store.h"
 #include "test/sandbox/table.h"
+#include "test/sandbox/tree.h"
 
 namespace caldera::sandbox {
 namespace {
-
-const Value::List& ListAt(const Value& object, std::initializer_list<std::string_view> path) {
-  static const Value::List kNone;
-  const Value* list = object.At(path);
-  return list != nullptr && list->IsList() ? list->AsList() : kNone;
-}
 
 size_t SizeOf(const Value* value) {
   return value == nullptr ? 0 : value->IsMap() ? value->AsMap().size() : 0;
