@@ -102,9 +102,18 @@ def attempt(stack, name, scenario):
             print(f"     {frame.filename}:{frame.lineno}: {frame.line}")
         if world:
             show(world)
+            tidy(world)
         return False
     print(f"ok   {name} ({time.monotonic() - began:.1f} s)", flush=True)
     return True
+
+
+def tidy(world):
+    """A scenario that failed must not take the room of those that follow."""
+    try:
+        world.clean()
+    except AssertionError as error:
+        print(f"     {error}")
 
 
 def show(world):
