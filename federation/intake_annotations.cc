@@ -221,8 +221,8 @@ constexpr std::array<Known, 16> kKnown{{
     {"accelerators", false, [](const Field& f, Job& /*job*/) { CheckAccelerators(f); }},
     {"checkpoint", false, [](const Field& f, Job& job) { TakeCheckpoint(f, job.checkpoint); }},
     {"policies", false, [](const Field& f, Job& /*job*/) { CheckRecovery(f); }},
-    {"min-runtime", false, [](const Field& f, Job& job) { TakeRuntime(f, job.min_runtime); }},
-    {"preemptible", false, [](const Field& f, Job& job) { TakeFlag(f, job.preemptible); }},
+    {"min-runtime", true, [](const Field& f, Job& job) { TakeRuntime(f, job.min_runtime); }},
+    {"preemptible", true, [](const Field& f, Job& job) { TakeFlag(f, job.preemptible); }},
     {"elastic", false, [](const Field& f, Job& job) { TakeFlag(f, job.elastic); }},
 }};
 
@@ -241,7 +241,6 @@ void TakeVolcanoPreemptable(const Field& annotations, const ObjectMeta& meta, Jo
   }
   if (text == "false" || text == "true") {
     job.preemptible = text == "true";
-    field.Warn(std::string(kNotYet));
   } else {
     field.Warn(R"(is neither "true" nor "false": it has no effect)");
   }

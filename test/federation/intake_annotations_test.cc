@@ -140,14 +140,12 @@ TEST_CASE("annotations: those of later releases are checked and warned about") {
            {"accelerators", "'H100=1.0,A100=0.45'"},
            {"checkpoint", "s3://bucket/run-7"},
            {"policies", "'ClusterLost=MoveShard:5m,ShardFailed=RestartJob'"},
-           {"min-runtime", "10m"},
-           {"preemptible", "\"false\""},
            {"elastic", "\"true\""}}) {
     CHECK_MESSAGE(WarnsOnly(entry.first, entry.second), entry.first, " ", entry.second);
   }
 }
 
-TEST_CASE("annotations: those of splitting are taken without a warning") {
+TEST_CASE("annotations: those of splitting and evictions are taken without a warning") {
   for (const auto& [name, value] :
        std::vector<std::pair<std::string, std::string>>{{"split", "never"},
                                                         {"split", "allowed"},
@@ -156,7 +154,9 @@ TEST_CASE("annotations: those of splitting are taken without a warning") {
                                                         {"rendezvous", "'[2001:db8::1]:29500'"},
                                                         {"max-clusters", "\"3\""},
                                                         {"min-shard", "\"8\""},
-                                                        {"max-distance", "region"}}) {
+                                                        {"max-distance", "region"},
+                                                        {"min-runtime", "10m"},
+                                                        {"preemptible", "\"false\""}}) {
     const Intake intake = TakeAnnotated(Ours(name, value));
     CHECK_MESSAGE(intake.errors.empty(), name, " ", value);
     CHECK_MESSAGE(intake.warnings.empty(), name, " ", value);

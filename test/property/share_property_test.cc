@@ -127,7 +127,6 @@ TEST_CASE("property: evictions come to an end and no two jobs evict each other")
       state.Apply(ClusterUpsert{SomeCluster("c" + std::to_string(c), 4 + Pick(12))});
     }
     const std::vector<std::string> leaves = AddQueues(state, false);
-    std::set<std::pair<std::string, std::string>> seen;
     int number = 0;
     for (int wave = 0; wave < 3; ++wave) {
       const int jobs = 1 + Pick(8);
@@ -139,13 +138,12 @@ TEST_CASE("property: evictions come to an end and no two jobs evict each other")
         job.preemptible = Pick(6) > 0;
         state.Apply(JobUpsert{job});
       }
-      for (const auto& pair : Settle(state)) {
-        seen.insert(pair);
+      // Once more is asked for, others may deserve what was taken; until then nobody takes it back.
+      const auto evicted = Settle(state);
+      const std::set<std::pair<std::string, std::string>> seen(evicted.begin(), evicted.end());
+      for (const auto& [victim, claimant] : seen) {
+        RC_ASSERT(!seen.contains({claimant, victim}));
       }
-    }
-    RC_TAG(seen.empty() ? "none" : "some");
-    for (const auto& [victim, claimant] : seen) {
-      RC_ASSERT(!seen.contains({claimant, victim}));
     }
   }));
 }
