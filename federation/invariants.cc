@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "federation/invariants_limits.h"
 #include "federation/node_pool.h"
@@ -274,7 +275,10 @@ class Checker {
         place.insert(region);
       }
       for (const std::string& zone : cluster.zones) {
-        place.insert(region + "/" + zone);
+        std::string here = region;
+        here += "/";
+        here += zone;
+        place.insert(std::move(here));
       }
     }
     const auto shared = [&](const std::string& place) {

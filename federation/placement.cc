@@ -41,7 +41,7 @@ std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits&
   SplitSites sites = SitesNow(state_, job_class, clusters_, limits);
   const size_t kept = std::erase_if(
       sites.sites, [&](const SplitSite& site) { return reservations.Booked(site.cluster); });
-  const std::vector<SplitPart> parts = SplitOver(state_, shape, sites);
+  std::vector<SplitPart> parts = SplitOver(state_, shape, sites);
   if (parts.empty()) {
     options.split_failed = kept == 0 && job_class.blocked.empty() && !HasAssignments(job_class);
   }

@@ -13,6 +13,7 @@ namespace {
 std::vector<int64_t> DivideFloor(int64_t floor, const std::vector<int32_t>& replicas,
                                  int64_t unit) {
   std::vector<Claim> claims;
+  claims.reserve(replicas.size());
   for (const int32_t count : replicas) {
     claims.push_back({count / unit, count / unit});
   }
@@ -94,6 +95,7 @@ std::vector<Shard> SplitShards(const State& state, const JobEntry& job,
   for (size_t k = 0; k < order.size(); ++k) {
     const Task& task = spec.tasks[order[k]];
     std::vector<int32_t> replicas;
+    replicas.reserve(parts.size());
     for (const SplitPart& part : parts) {
       replicas.push_back(part.replicas[k]);
     }

@@ -16,7 +16,7 @@ bool MaySplit(const Shape& shape) {
       rules.max_distance == SplitDistance::kCluster) {
     return false;
   }
-  int64_t parts = static_cast<int64_t>(rules.bundles.size());
+  auto parts = static_cast<int64_t>(rules.bundles.size());
   int64_t alone = 0;
   std::vector<bool> bundled(shape.tasks.size(), false);
   for (const SplitBundle& bundle : rules.bundles) {

@@ -110,6 +110,7 @@ class Filling {
     }
     std::sort(order.begin(), order.end());
     std::vector<size_t> kinds;
+    kinds.reserve(order.size());
     for (const auto& [bound, k] : order) {
       kinds.push_back(k);
     }

@@ -372,6 +372,7 @@ class Search {
              std::pair(HasSingles(found.counts[b]), PodsOf(found.counts[b]));
     });
     std::vector<SplitPart> parts;
+    parts.reserve(order.size());
     for (const size_t s : order) {
       parts.push_back({candidates_[found.set[s]].site->cluster, Replicas(found.counts[s])});
     }

@@ -23,7 +23,7 @@ namespace {
 int Pick(int count) { return *rc::gen::resize(100, rc::gen::inRange(0, count)); }
 bool OneIn(int chances) { return Pick(chances) == chances - 1; }
 
-Value Map(Value::Map members) { return Value(std::move(members)); }
+Value Map(Value::Map members) { return {std::move(members)}; }
 std::string Count(int64_t n) { return std::to_string(n); }
 
 /// A task of a manifest; with a floor, partitions or a dependency now and then.
