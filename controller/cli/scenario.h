@@ -77,6 +77,7 @@ struct Scenario {
   Millis start_delay{0};
   Millis grace{30'000};
   Millis summary_period{0};  ///< 0: exact.
+  Settings decisions;        ///< Its summary_period is set from the above.
   RunRule jobs;              ///< Of the Jobs of `-f` that are no templates.
   std::vector<SubmissionRule> submissions;
   std::vector<EventRule> events;

@@ -195,11 +195,24 @@ EventRule TakeEvent(const Field& field) {
 }
 
 void TakeSettings(const Field& settings, Scenario& scenario) {
-  RefuseUnknown(settings, {"resolution", "cycle", "startDelay", "evictionGrace", "summaries"});
+  RefuseUnknown(settings,
+                {"resolution", "cycle", "startDelay", "evictionGrace", "summaries", "usageHalfLife",
+                 "usageWeight", "minRuntime", "evictionsADay", "reserveAfter", "clusterLostAfter"});
   TakeSpanInto(settings["resolution"], Millis(1), scenario.resolution);
   TakeSpanInto(settings["cycle"], Millis(0), scenario.cycle);
   TakeSpanInto(settings["startDelay"], Millis(0), scenario.start_delay);
   TakeSpanInto(settings["evictionGrace"], Millis(0), scenario.grace);
+  Settings& decisions = scenario.decisions;
+  TakeSpanInto(settings["usageHalfLife"], Millis(0), decisions.usage_half_life);
+  TakeSpanInto(settings["minRuntime"], Millis(0), decisions.min_runtime);
+  TakeSpanInto(settings["reserveAfter"], Millis(0), decisions.reserve_after);
+  TakeSpanInto(settings["clusterLostAfter"], Millis(0), decisions.cluster_lost_after);
+  if (const auto weight = settings["usageWeight"].Integer(0, 1000)) {
+    decisions.usage_weight = static_cast<int32_t>(*weight);
+  }
+  if (const auto count = settings["evictionsADay"].Integer(0, 1000)) {
+    decisions.evictions_a_day = static_cast<int32_t>(*count);
+  }
   const Field summaries = settings["summaries"];
   if (summaries.value() == nullptr || *summaries.value() != Value("exact")) {
     TakeSpanInto(summaries, Millis(1), scenario.summary_period);

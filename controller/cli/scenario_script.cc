@@ -365,7 +365,7 @@ class ScriptMaker {
     script_.grace = scenario_.grace;
     script_.cycle = scenario_.cycle;
     script_.summary_every = scenario_.summary_period;
-    Settings settings;
+    Settings settings = scenario_.decisions;
     if (scenario_.summary_period > Millis(0)) {
       settings.summary_period = scenario_.summary_period;
     }

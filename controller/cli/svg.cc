@@ -78,7 +78,7 @@ std::string Class(std::string_view style) { return " class=\"" + std::string(sty
 
 Svg::Svg(int64_t width, int64_t height, std::string_view title) {
   const std::string size = Pixels(width) + " " + Pixels(height);
-  out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\"" +
+  out_ = R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 )" + size + "\"" +
          Attribute("width", width) + Attribute("height", height) + " role=\"img\">\n<title>" +
          Escaped(title) + "</title>\n" + kStyle;
   Rect({0, 0}, {width, height}, "paper");

@@ -262,6 +262,41 @@ TEST_CASE("rounds can be kept apart") {
   CHECK(Lives(scene.Run()) == "a 0-5 b 60-65 c 120-125");
 }
 
+TEST_CASE("borrowed room is given back after the grace period, and what is not saved is lost") {
+  Scene scene;
+  scene.AddCluster("east", "cpu=4").AddQueue("a", 1).AddQueue("b", 1);
+  Settings settings;
+  settings.usage_half_life = Millis(0);
+  settings.min_runtime = Millis(0);
+  scene.script.initial.emplace_back(SettingsSet{settings});
+  scene.script.grace = seconds(20);
+  const uint32_t borrower = scene.AddTemplate("a", 1, "cpu=1", 30);
+  const uint32_t owner = scene.AddTemplate("b", 1, "cpu=1");
+  for (const std::string name : {"a1", "a2", "a3", "a4"}) {
+    scene.Submit(name, borrower, 0, 1000);
+  }
+  scene.Submit("b1", owner, 100, 100);
+  const SimulationRecord record = scene.Run();
+  CHECK(record.evictions == 1);
+  int64_t evicted = 0;
+  for (const JobRecord& job : record.jobs) {
+    if (job.queue == "b") {
+      CHECK(job.first_start == scene.After(120));
+      CHECK(job.end == scene.After(220));
+    } else if (job.evictions > 0) {
+      ++evicted;
+      CHECK(job.lost == seconds(10));
+      CHECK(job.starts == 2);
+      CHECK(job.end == scene.After(220 + 1000 - 90));
+    } else {
+      CHECK(job.end == scene.After(1000));
+    }
+  }
+  CHECK(evicted == 1);
+  // The victim stays charged until it is gone.
+  CHECK(Of(record.queues[0].allocated, "cpu") == (3 * 1000 + 120 + 910) * 1000);
+}
+
 TEST_CASE("a job that cannot run does not keep the end from coming") {
   Scene scene;
   scene.AddCluster("east", "cpu=1");
