@@ -68,12 +68,16 @@ void Compare(const std::string& table, const std::set<std::string>& is,
              const std::set<std::string>& by_journal, Findings& findings) {
   for (const std::string& row : is) {
     if (!by_journal.contains(row)) {
-      findings.push_back(table + ": the row " + row + " is not by the journal");
+      findings.push_back(
+          std::string(table).append(": the row ").append(row).append(" is not by the journal"));
     }
   }
   for (const std::string& row : by_journal) {
     if (!is.contains(row)) {
-      findings.push_back(table + ": by the journal there is a row " + row + ", which is missing");
+      findings.push_back(std::string(table)
+                             .append(": by the journal there is a row ")
+                             .append(row)
+                             .append(", which is missing"));
     }
   }
 }
