@@ -223,7 +223,7 @@ constexpr std::array<Known, 16> kKnown{{
     {"policies", false, [](const Field& f, Job& /*job*/) { CheckRecovery(f); }},
     {"min-runtime", true, [](const Field& f, Job& job) { TakeRuntime(f, job.min_runtime); }},
     {"preemptible", true, [](const Field& f, Job& job) { TakeFlag(f, job.preemptible); }},
-    {"elastic", false, [](const Field& f, Job& job) { TakeFlag(f, job.elastic); }},
+    {"elastic", true, [](const Field& f, Job& job) { TakeFlag(f, job.elastic); }},
 }};
 
 constexpr std::string_view kNotYet = "is checked and kept, but not in effect in this release";

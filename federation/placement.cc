@@ -46,13 +46,8 @@ std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits&
     options.split_failed = kept == 0 && job_class.blocked.empty() && !HasAssignments(job_class);
   }
   for (const SplitPart& part : parts) {
-    ClusterView& cluster = clusters_[part.cluster];
-    if (cluster.nodes.has_value()) {
-      const bool packed = cluster.nodes->Pack(GangOfPart(state_, shape, part.replicas));
-      CALDERA_ASSERT(packed);
-    }
-    cluster.free.Subtract(FactsOfPart(state_, shape, part.replicas).total);
-    ++versions_[part.cluster];
+    TakePart(part.cluster, FactsOfPart(state_, shape, part.replicas).total,
+             GangOfPart(state_, shape, part.replicas));
   }
   return parts;
 }
@@ -75,6 +70,17 @@ bool Placement::SplitIsDue(const JobClass& job_class) {
 
 bool Placement::PlaceAt(size_t cluster, ShapeIndex shape) {
   return state_.facts(shape).total.FitsIn(clusters_[cluster].free) && Take(cluster, shape);
+}
+
+void Placement::TakePart(size_t cluster, const ResourceVector& total,
+                         const std::vector<NodePool::Task>& gang) {
+  ClusterView& view = clusters_[cluster];
+  if (view.nodes.has_value()) {
+    const bool packed = view.nodes->Pack(gang);
+    CALDERA_ASSERT(packed);
+  }
+  view.free.Subtract(total);
+  ++versions_[cluster];
 }
 
 std::optional<Site> Placement::Place(const Head& head, const Limits& limits,

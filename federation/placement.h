@@ -52,6 +52,9 @@ class Placement {
   /// Takes the room for such a job there, as far as what is free is concerned; false, and nothing
   /// is taken, where it does not fit.
   bool PlaceAt(size_t cluster, ShapeIndex shape);
+  /// Takes the room for some pods of a job there; they fit.
+  void TakePart(size_t cluster, const ResourceVector& total,
+                const std::vector<NodePool::Task>& gang);
   /// Takes the room for a job of that class, for which Place found no site, in several clusters of
   /// which none is kept for others; empty where it must not be split or does not fit.
   std::vector<SplitPart> Split(const JobClass& job_class, const Limits& limits,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "federation/assert.h"
+#include "federation/elastic.h"
 #include "federation/gate.h"
 #include "federation/invariants.h"
 #include "federation/order.h"
@@ -79,6 +80,7 @@ class Passes {
     Placement placement(state_, round_.quotas(), std::move(clusters_));
     PlaceBeneficiaries(placement);
     PlaceInOrder(placement);
+    GrowElastic(placement);
     for (size_t k = 0; k < actions_.size(); ++k) {
       actions_[k].rank = static_cast<int32_t>(k) + 1;
     }
@@ -131,7 +133,8 @@ class Passes {
     for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
       const JobClass& job_class = state_.classes()[head.job_class];
       const bool may_borrow = job_class.preemptible || contest.BorrowsNothing();
-      if (may_borrow && (TryPlace(placement, head) || TryEvict(placement, head))) {
+      if (may_borrow &&
+          (TryPlace(placement, head) || TryPart(placement, head) || TryEvict(placement, head))) {
         contest.Took();
       } else {
         contest.Drop();
@@ -179,6 +182,64 @@ class Passes {
                              FactsOfPart(state_, job_class.shape, part.replicas));
       reservations_.Took(part.cluster, head.job, head.job_class);
     }
+  }
+
+  /// As much of an elastic job as fits somewhere.
+  bool TryPart(Placement& placement, const Head& head) {
+    const JobEntry& job = state_.job(head.job);
+    const JobSpec& spec = state_.spec(job);
+    if (!MayBePartial(spec)) {
+      return false;
+    }
+    const auto site = FindPartial(round_, head, placement.clusters(), reservations_);
+    if (!site.has_value()) {
+      return false;
+    }
+    const Grant& grant = site->grant;
+    placement.TakePart(site->cluster, grant.facts.total, grant.gang);
+    const ClusterView& cluster = placement.clusters()[site->cluster];
+    std::vector<Shard> shards = WholeShards(state_, job, cluster.name());
+    SetReplicas(shards.front(), spec, grant.replicas);
+    Place(head.job, std::move(shards),
+          "it is elastic: " + std::to_string(MissingIn(spec, grant.replicas)) +
+              " of its pods wait for room; " + cluster.name() + " has most");
+    round_.limits().Commit(job.queue, job.tenant, cluster.index, grant.facts);
+    reservations_.Took(site->cluster, head.job, head.job_class);
+    preemption_.Placed(job.queue, job.shape);
+    return true;
+  }
+
+  /// Last, and outside of what is kept for others.
+  void GrowElastic(Placement& placement) {
+    for (const JobIndex index : GrowingJobs(state_)) {
+      const auto growth = FindGrowth(round_, index, placement.clusters(), reservations_);
+      if (!growth.has_value()) {
+        continue;
+      }
+      const JobEntry& job = state_.job(index);
+      const Grant& grant = growth->grant;
+      placement.TakePart(growth->cluster, grant.facts.total, grant.gang);
+      round_.limits().Commit(job.queue, job.tenant, placement.clusters()[growth->cluster].index,
+                             grant.facts);
+      Action action = ActionFor(state_, index, ActionKind::kGrow);
+      action.topology_unchecked = TopologyUnchecked(state_.shape(job.shape));
+      action.shards = job.charge->shards;
+      SetReplicas(action.shards.front(), state_.spec(job), grant.replicas);
+      const int32_t missing = MissingIn(state_.spec(job), grant.replicas);
+      action.reason = "it is elastic and cluster " + action.shards.front().cluster + " has room; " +
+                      std::to_string(missing) + " of its pods still wait";
+      actions_.push_back(std::move(action));
+    }
+  }
+
+  static void SetReplicas(Shard& shard, const JobSpec& spec, const std::vector<int32_t>& replicas) {
+    shard.requests.clear();
+    for (size_t t = 0; t < replicas.size(); ++t) {
+      shard.tasks[t].replicas = replicas[t];
+      AddTo(shard.requests, Times(spec.tasks[t].request, replicas[t]));
+    }
+    std::erase_if(shard.requests, [](const auto& entry) { return entry.second == 0; });
+    shard.min_available = spec.min_available;
   }
 
   /// Others make room for it, or room is kept for it where it is the first that waits for some.

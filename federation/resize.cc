@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "federation/amounts.h"
+#include "federation/elastic.h"
 #include "federation/feasibility.h"
 #include "federation/gate.h"
 
@@ -228,6 +229,9 @@ std::vector<Action> ResizePlaced(Round& round, std::vector<ClusterView>& cluster
   for (const Wish& wish : Wishes(state)) {
     if (wish.grows) {
       const JobEntry& job = state.job(wish.job);
+      if (GrowsElastically(state.spec(job), Held(job))) {
+        continue;  // In a pass of its own, after those who wait.
+      }
       const Growth growth = GrowthOf(state, job, wish.wanted);
       ClusterView* cluster = FindView(clusters, wish.wanted.cluster);
       if (CannotGrow(round, cluster, wish.job, growth).verdict != Verdict::kNone) {

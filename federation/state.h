@@ -145,6 +145,7 @@ struct JobClass {
   ShapeIndex shape = kNoIndex;
   bool preemptible = true;            ///< One that is not never borrows.
   Millis estimate{0};                 ///< How long they run at most, rounded up; 0: not known.
+  SpecIndex elastic = kNoIndex;       ///< Of jobs that may get a part of it: all of one spec.
   std::vector<ClusterIndex> blocked;  ///< Clusters that back off for these jobs; sorted.
   ClassFifo waiting;                  ///< Empty: the slot is free.
 
@@ -300,7 +301,7 @@ class State {
   std::vector<ShapeFacts> facts_;  ///< By ShapeIndex.
   std::vector<JobClass> classes_;
   std::vector<ClassIndex> free_classes_;
-  using ClassKey = std::pair<std::array<int64_t, 6>, std::vector<ClusterIndex>>;
+  using ClassKey = std::pair<std::array<int64_t, 7>, std::vector<ClusterIndex>>;
   std::map<ClassKey, ClassIndex> class_keys_;
 };
 

@@ -269,7 +269,7 @@ void State::Enqueue(JobIndex index) {
   const JobSpec& spec = specs_[entry.spec];
   const Millis estimate = EstimateUp(spec.running_estimate);
   ClassKey key{{entry.queue, entry.priority, entry.tenant, entry.shape, spec.preemptible ? 1 : 0,
-                estimate.count()},
+                estimate.count(), spec.elastic ? entry.spec : kNoIndex},
                BlockedFor(entry)};
   if (entry.backs_off != Time()) {
     backing_off_.insert({entry.backs_off, index});
@@ -283,8 +283,15 @@ void State::Enqueue(JobIndex index) {
       it->second = free_classes_.back();
       free_classes_.pop_back();
     }
-    classes_[it->second] = {entry.queue,      entry.priority, entry.tenant,     entry.shape,
-                            spec.preemptible, estimate,       it->first.second, {}};
+    classes_[it->second] = {entry.queue,
+                            entry.priority,
+                            entry.tenant,
+                            entry.shape,
+                            spec.preemptible,
+                            estimate,
+                            spec.elastic ? entry.spec : kNoIndex,
+                            it->first.second,
+                            {}};
   }
   entry.job_class = it->second;
   classes_[it->second].waiting.Insert({entry.creation, index}, Settle());
@@ -298,9 +305,10 @@ void State::Dequeue(JobIndex index) {
   JobClass& job_class = classes_[entry.job_class];
   job_class.waiting.Erase({entry.creation, index}, Settle());
   if (job_class.waiting.empty()) {
-    class_keys_.erase({{job_class.queue, job_class.priority, job_class.tenant, job_class.shape,
-                        job_class.preemptible ? 1 : 0, job_class.estimate.count()},
-                       job_class.blocked});
+    class_keys_.erase(
+        {{job_class.queue, job_class.priority, job_class.tenant, job_class.shape,
+          job_class.preemptible ? 1 : 0, job_class.estimate.count(), job_class.elastic},
+         job_class.blocked});
     free_classes_.push_back(entry.job_class);
     job_class = {};
   }

@@ -139,8 +139,7 @@ TEST_CASE("annotations: those of later releases are checked and warned about") {
   for (const auto& entry : std::vector<std::pair<std::string, std::string>>{
            {"accelerators", "'H100=1.0,A100=0.45'"},
            {"checkpoint", "s3://bucket/run-7"},
-           {"policies", "'ClusterLost=MoveShard:5m,ShardFailed=RestartJob'"},
-           {"elastic", "\"true\""}}) {
+           {"policies", "'ClusterLost=MoveShard:5m,ShardFailed=RestartJob'"}}) {
     CHECK_MESSAGE(WarnsOnly(entry.first, entry.second), entry.first, " ", entry.second);
   }
 }
@@ -156,6 +155,7 @@ TEST_CASE("annotations: those of splitting and evictions are taken without a war
                                                         {"min-shard", "\"8\""},
                                                         {"max-distance", "region"},
                                                         {"min-runtime", "10m"},
+                                                        {"elastic", "\"true\""},
                                                         {"preemptible", "\"false\""}}) {
     const Intake intake = TakeAnnotated(Ours(name, value));
     CHECK_MESSAGE(intake.errors.empty(), name, " ", value);

@@ -1,0 +1,207 @@
+#include "federation/elastic.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "federation/amounts.h"
+#include "federation/feasibility.h"
+#include "federation/gate.h"
+
+namespace caldera {
+
+namespace {
+
+std::vector<int32_t> HeldCounts(const Shard& held) {
+  std::vector<int32_t> counts;
+  counts.reserve(held.tasks.size());
+  for (const TaskGrant& grant : held.tasks) {
+    counts.push_back(grant.replicas);
+  }
+  return counts;
+}
+
+bool Fits(const ClusterView& cluster, const Grant& grant) {
+  if (!grant.facts.total.FitsIn(cluster.free)) {
+    return false;
+  }
+  if (!cluster.nodes.has_value()) {
+    return true;
+  }
+  NodePool nodes = *cluster.nodes;
+  return nodes.Pack(grant.gang);
+}
+
+bool Allowed(const Round& round, const JobEntry& job, ClusterIndex cluster, const Grant& grant) {
+  return !round.limits().Check(job.queue, job.tenant, grant.facts).has_value() &&
+         !round.limits().CheckCluster(job.tenant, cluster, grant.facts).has_value();
+}
+
+/// The largest `extra` in [low, high] for which `holds`, if it holds for `low` and never again
+/// after it failed once.
+template <typename Holds>
+int32_t Largest(int32_t low, int32_t high, const Holds& holds) {
+  while (low < high) {
+    const int32_t middle = low + (high - low + 1) / 2;
+    if (holds(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+bool MayBePartial(const JobSpec& spec) {
+  return spec.elastic && spec.kind == JobKind::kJob &&
+         std::all_of(spec.tasks.begin(), spec.tasks.end(),
+                     [](const Task& task) { return task.partition.total == 0; });
+}
+
+std::vector<int32_t> FloorOf(const JobSpec& spec) {
+  std::vector<int32_t> counts;
+  int64_t pods = 0;
+  for (const Task& task : spec.tasks) {
+    counts.push_back(std::min(task.min_available, task.replicas));
+    pods += counts.back();
+  }
+  for (size_t t = 0; t < counts.size() && pods < spec.min_available; ++t) {
+    const int64_t more =
+        std::min<int64_t>(spec.tasks[t].replicas - counts[t], spec.min_available - pods);
+    counts[t] += static_cast<int32_t>(more);
+    pods += more;
+  }
+  if (pods == 0) {
+    // A job of no pods is none.
+    const auto first = std::find_if(spec.tasks.begin(), spec.tasks.end(),
+                                    [](const Task& task) { return task.replicas > 0; });
+    if (first != spec.tasks.end()) {
+      counts[static_cast<size_t>(first - spec.tasks.begin())] = 1;
+    }
+  }
+  return counts;
+}
+
+int32_t MissingIn(const JobSpec& spec, const std::vector<int32_t>& held) {
+  int32_t missing = 0;
+  for (size_t t = 0; t < held.size(); ++t) {
+    missing += spec.tasks[t].replicas - held[t];
+  }
+  return missing;
+}
+
+Grant GrantOf(const State& state, const JobSpec& spec, const std::vector<int32_t>& held,
+              int32_t extra, bool from_nothing) {
+  Grant grant{held, {}, {}};
+  ResourceList requests;
+  for (size_t t = 0; t < held.size(); ++t) {
+    const Task& task = spec.tasks[t];
+    const int32_t more = std::min(extra, task.replicas - held[t]);
+    extra -= more;
+    grant.replicas[t] += more;
+    if (const int32_t added = more + (from_nothing ? held[t] : 0); added > 0) {
+      grant.gang.push_back({&task.nodes, AmountsIn(state, task.request), added});
+      AddTo(requests, Times(task.request, added));
+    }
+  }
+  grant.facts.total = AmountsIn(state, requests);
+  for (const auto& [name, amount] : requests) {
+    if (amount > 0) {
+      grant.facts.requested.push_back(state.resources().Find(name));
+    }
+  }
+  return grant;
+}
+
+std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
+                                       const std::vector<ClusterView>& views,
+                                       const Reservations& reservations) {
+  const State& state = round.state();
+  const JobEntry& job = state.job(head.job);
+  const JobSpec& spec = state.spec(job);
+  const JobClass& job_class = state.classes()[head.job_class];
+  const std::vector<int32_t> floor = FloorOf(spec);
+  const int32_t missing = MissingIn(spec, floor);
+  std::optional<PartialSite> best;
+  int32_t most = -1;
+  for (size_t c = 0; c < views.size(); ++c) {
+    const ClusterView& cluster = views[c];
+    const auto holds = [&](int32_t extra) {
+      const Grant grant = GrantOf(state, spec, floor, extra, true);
+      return Allowed(round, job, cluster.index, grant) && Fits(cluster, grant);
+    };
+    if (!IsAdmitted(cluster, spec.clusters) || job_class.IsBlocked(cluster.index) ||
+        !reservations.MayTake(cluster, c, head.job_class, head.within) || !holds(0)) {
+      continue;
+    }
+    // All of it did not fit anywhere.
+    const int32_t extra = Largest(0, missing, holds);
+    if (extra > most) {
+      most = extra;
+      best = PartialSite{c, GrantOf(state, spec, floor, extra, true)};
+    }
+  }
+  return best;
+}
+
+bool GrowsElastically(const JobSpec& spec, const Shard& held) {
+  if (!MayBePartial(spec) || spec.tasks.size() != held.tasks.size()) {
+    return false;
+  }
+  for (size_t t = 0; t < spec.tasks.size(); ++t) {
+    if (spec.tasks[t].name != held.tasks[t].name ||
+        spec.tasks[t].replicas < held.tasks[t].replicas) {
+      return false;
+    }
+  }
+  return MissingIn(spec, HeldCounts(held)) > 0;
+}
+
+std::vector<JobIndex> GrowingJobs(const State& state) {
+  std::vector<JobIndex> jobs;
+  for (const JobIndex index : state.resizes()) {
+    const JobEntry& job = state.job(index);
+    if (!job.suspended && !job.claimed_elsewhere && job.charge->shards.size() == 1 &&
+        GrowsElastically(state.spec(job), job.charge->shards.front())) {
+      jobs.push_back(index);
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), [&](JobIndex a, JobIndex b) {
+    const JobEntry& x = state.job(a);
+    const JobEntry& y = state.job(b);
+    const int64_t of_a = PriorityValue(state, x.priority).value_or(0);
+    const int64_t of_b = PriorityValue(state, y.priority).value_or(0);
+    return std::tie(of_b, x.creation, x.uid, x.key) < std::tie(of_a, y.creation, y.uid, y.key);
+  });
+  return jobs;
+}
+
+std::optional<Growing> FindGrowth(const Round& round, JobIndex index,
+                                  const std::vector<ClusterView>& views,
+                                  const Reservations& reservations) {
+  const State& state = round.state();
+  const JobEntry& job = state.job(index);
+  const JobSpec& spec = state.spec(job);
+  const Shard& held = job.charge->shards.front();
+  const auto view = std::find_if(views.begin(), views.end(),
+                                 [&](const ClusterView& v) { return v.name() == held.cluster; });
+  const auto cluster = static_cast<size_t>(view - views.begin());
+  if (view == views.end() || reservations.Booked(cluster) || !IsAdmitted(*view, spec.clusters) ||
+      JobGate(state, round.tree(), index).verdict != Verdict::kNone) {
+    return std::nullopt;
+  }
+  const std::vector<int32_t> counts = HeldCounts(held);
+  const int32_t more = Largest(0, MissingIn(spec, counts), [&](int32_t extra) {
+    const Grant grant = GrantOf(state, spec, counts, extra, false);
+    return Allowed(round, job, view->index, grant) && Fits(*view, grant);
+  });
+  if (more == 0) {
+    return std::nullopt;
+  }
+  return Growing{index, cluster, GrantOf(state, spec, counts, more, false)};
+}
+
+}  // namespace caldera
