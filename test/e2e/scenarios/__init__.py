@@ -1,5 +1,6 @@
 """The scenarios by name, in the order in which they run. Each is a function of a World."""
-from . import completion, edits, limits, members, references, refusals, restart, rights, shares, split
+from . import completion, edits, limits, members, reclaim, references
+from . import refusals, restart, rights, shares, split
 
 ALL = {
     "rights": rights.run,
@@ -8,6 +9,7 @@ ALL = {
     "quota": limits.quota_of_tenant,
     "priority": limits.priority,
     "shares": shares.converge,
+    "reclaim": reclaim.run,
     "split": split.run,
     "close": edits.close_queue,
     "suspend": edits.suspend,
