@@ -242,10 +242,11 @@ bool Preemption::Packs(const Claim& claim, const ClusterView& cluster,
     if (pod.node.empty() || pod.terminal || pod.job.empty()) {
       continue;
     }
-    const bool goes = std::any_of(victims.begin(), victims.end(), [&](const Candidate* victim) {
-      const JobKey& job = state_.job(victim->job).key;
-      return job.ns == pod.ns && job.name == pod.job;
-    });
+    const bool goes =
+        std::any_of(victims.begin(), victims.end(), [&, &pod = pod](const Candidate* victim) {
+          const JobKey& job = state_.job(victim->job).key;
+          return job.ns == pod.ns && job.name == pod.job;
+        });
     if (goes) {
       nodes.Give(pod.node, AmountsIn(state_, pod.requests));
     }

@@ -57,7 +57,7 @@ class Reservations {
   [[nodiscard]] std::optional<std::vector<Reservation>> Changed() const;
 
  private:
-  std::optional<Booking> Renew(const Reservation& reservation) const;
+  [[nodiscard]] std::optional<Booking> Renew(const Reservation& reservation) const;
   void FindStart(Booking& booking, const ClusterView& view) const;
   [[nodiscard]] bool CouldHold(const JobClass& job_class, size_t cluster) const;
   [[nodiscard]] std::optional<Booking> Earliest(JobIndex job,

@@ -36,7 +36,7 @@ inline int64_t BlendShare(Int128 blend, int64_t whole) {
   if (whole <= 0) {
     return kUnlimited;
   }
-  const Int128 share = (blend << 32U) / (Int128{whole} * (kUsageOne * 1000));
+  const Int128 share = (blend << 32U) / (Int128{whole} * kUsageOne * 1000);
   return share > kUnlimited ? kUnlimited : static_cast<int64_t>(share);
 }
 

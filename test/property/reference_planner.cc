@@ -185,8 +185,8 @@ std::string ReferencePlanner::BestCluster(const RefJob& job) const {
   const auto names = job.object.clusters.names;
   for (const auto& [name, cluster] : state_.clusters) {
     const auto& backoffs = job.object.backoffs;
-    const bool backs_off =
-        std::any_of(backoffs.begin(), backoffs.end(), [&](const ClusterBackoff& backoff) {
+    const bool backs_off = std::any_of(
+        backoffs.begin(), backoffs.end(), [&, &name = name](const ClusterBackoff& backoff) {
           return backoff.cluster == name && backoff.until > state_.now;
         });
     if (backs_off || !cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
@@ -244,9 +244,10 @@ Action ReferencePlanner::Split(const RefJob& job) {
     const RefCluster& cluster = state_.clusters.at(name);
     const auto& backoffs = job.object.backoffs;
     if (!cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
-        std::any_of(backoffs.begin(), backoffs.end(), [&](const ClusterBackoff& backoff) {
-          return backoff.cluster == name && backoff.until > state_.now;
-        })) {
+        std::any_of(backoffs.begin(), backoffs.end(),
+                    [&, &name = name](const ClusterBackoff& backoff) {
+                      return backoff.cluster == name && backoff.until > state_.now;
+                    })) {
       continue;
     }
     SplitSite site{c, &views_[c], views_[c].free,
