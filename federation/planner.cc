@@ -245,6 +245,9 @@ class Passes {
   /// Others make room for it, or room is kept for it where it is the first that waits for some.
   bool TryEvict(const Placement& placement, const Head& head) {
     const JobClass& job_class = state_.classes()[head.job_class];
+    if (reservations_.IsBeneficiary(head.job)) {
+      return false;  // A cluster's summary may show for a while who has left already.
+    }
     const Claim claim{head.job_class, head.job,
                       PriorityValue(state_, job_class.priority).value_or(0)};
     const auto ransom = preemption_.Find(claim, placement.clusters(), reservations_);

@@ -72,15 +72,23 @@ void Preemption::FindCandidates() {
   gone_.assign(placed.empty() ? 0 : placed.back() + 1, false);
   for (const JobIndex index : placed) {
     const JobEntry& job = state_.job(index);
-    Candidate candidate{index, job.charge_queue, 0, 0, {}};
-    for (const Shard& shard : job.charge->shards) {
-      candidate.total.Add(AmountsIn(state_, shard.requests));
+    const bool leaving = job.Evicting();
+    if (!leaving && !(MayBeEvicted(state_, job) && AllReady(state_, job))) {
+      continue;
     }
-    if (job.Evicting()) {
+    Candidate candidate{index, job.charge_queue, 0, 0, {}, {}};
+    for (const Shard& shard : job.charge->shards) {
+      const ResourceVector amounts = AmountsIn(state_, shard.requests);
+      candidate.total.Add(amounts);
+      candidate.parts.emplace_back(state_.clusters().find(shard.cluster)->second, amounts);
+    }
+    if (leaving) {
       Move(candidate, true);
-    } else if (MayBeEvicted(state_, job) && AllReady(state_, job)) {
+    } else {
       candidate.priority = PriorityValue(state_, job.priority).value_or(0);
       candidate.lost_work = LostWork(job, candidate.total);
+      const auto lowest = lowest_.try_emplace(candidate.queue, candidate.priority).first;
+      lowest->second = std::min(lowest->second, candidate.priority);
       candidates_.push_back(std::move(candidate));
     }
   }
@@ -186,14 +194,25 @@ bool Preemption::Eligible(const Claim& claim, const Candidate& candidate) const 
          ShareOf(candidate.queue, facts) > ShareOf(job_class.queue, facts);
 }
 
-ResourceVector Preemption::AmountsThere(JobIndex job, const ClusterView& cluster) const {
-  ResourceVector there;
-  for (const Shard& shard : state_.job(job).charge->shards) {
-    if (shard.cluster == cluster.name()) {
-      there.Add(AmountsIn(state_, shard.requests));
+/// Its only part there: children of a HyperJob are not placed yet, and shards are one a cluster.
+const ResourceVector& Preemption::AmountsThere(const Candidate& candidate,
+                                               const ClusterView& cluster) {
+  static const ResourceVector kNothing;
+  for (const auto& [index, amounts] : candidate.parts) {
+    if (index == cluster.index) {
+      return amounts;
     }
   }
-  return there;
+  return kNothing;
+}
+
+/// Without looking at anybody in particular: it could reclaim from others, or somebody of its own
+/// queue has a lower priority.
+bool Preemption::MayClaim(const Claim& claim) const {
+  const QueueIndex queue = state_.classes()[claim.job_class].queue;
+  const auto lowest = lowest_.find(queue);
+  const bool lower = lowest != lowest_.end() && lowest->second < claim.priority;
+  return lower || StaysWithin(claim, round_.tree().node(queue).parent);
 }
 
 bool Preemption::Helps(const Candidate& candidate, const ResourceVector& there,
@@ -263,7 +282,7 @@ std::vector<const Preemption::Candidate*> Preemption::Choose(const Claim& claim,
   Missing left = missing;
   bool enough = false;
   for (const Candidate& candidate : candidates_) {
-    const ResourceVector there = AmountsThere(candidate.job, cluster);
+    const ResourceVector& there = AmountsThere(candidate, cluster);
     const bool helps = Enough(left) ? !there.IsZero() : Helps(candidate, there, left);
     if (!helps || !Eligible(claim, candidate)) {
       continue;
@@ -294,7 +313,7 @@ void Preemption::Spare(const ClusterView& cluster, const Claim& claim, const Mis
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(k));
     Missing left = missing;
     for (const Candidate* victim : without) {
-      Free(*victim, AmountsThere(victim->job, cluster), left);
+      Free(*victim, AmountsThere(*victim, cluster), left);
     }
     if (Enough(left) && Packs(claim, cluster, without)) {
       victims = std::move(without);
@@ -327,8 +346,8 @@ std::optional<Ransom> Preemption::Find(const Claim& claim, const std::vector<Clu
     return std::nullopt;
   }
   FindCandidates();
-  if (std::none_of(candidates_.begin(), candidates_.end(),
-                   [&](const Candidate& c) { return Eligible(claim, c); })) {
+  if (!MayClaim(claim) || std::none_of(candidates_.begin(), candidates_.end(),
+                                       [&](const Candidate& c) { return Eligible(claim, c); })) {
     return std::nullopt;
   }
   std::optional<Ransom> best;

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -58,6 +59,7 @@ class Preemption {
     int32_t priority = 0;
     Int128 lost_work = 0;
     ResourceVector total;
+    std::vector<std::pair<ClusterIndex, ResourceVector>> parts;  ///< Of that, by cluster.
   };
   /// What is still missing for one placement: in the cluster, and under queues at their capability.
   struct Missing {
@@ -66,6 +68,7 @@ class Preemption {
   };
 
   void FindCandidates();
+  [[nodiscard]] bool MayClaim(const Claim& claim) const;
   [[nodiscard]] Int128 LostWork(const JobEntry& job, const ResourceVector& total) const;
   [[nodiscard]] bool StaysWithin(const Claim& claim, QueueIndex below) const;
   [[nodiscard]] bool Eligible(const Claim& claim, const Candidate& candidate) const;
@@ -78,7 +81,8 @@ class Preemption {
                            const Missing& missing) const;
   void Free(const Candidate& candidate, const ResourceVector& there, Missing& missing) const;
   [[nodiscard]] static bool Enough(const Missing& missing);
-  [[nodiscard]] ResourceVector AmountsThere(JobIndex job, const ClusterView& cluster) const;
+  [[nodiscard]] static const ResourceVector& AmountsThere(const Candidate& candidate,
+                                                          const ClusterView& cluster);
   [[nodiscard]] bool Packs(const Claim& claim, const ClusterView& cluster,
                            const std::vector<const Candidate*>& victims) const;
   std::vector<const Candidate*> Choose(const Claim& claim, const ClusterView& cluster,
@@ -93,9 +97,10 @@ class Preemption {
   bool known_ = false;
   std::vector<std::pair<QueueIndex, ShapeIndex>> early_;  ///< Placed before it was known.
   std::vector<Candidate> candidates_;                     ///< Least lost work first.
-  std::vector<bool> gone_;                                ///< By JobIndex.
-  std::vector<ResourceVector> held_;                      ///< By QueueIndex, descendants in it.
-  std::vector<uint32_t> jobs_;                            ///< By QueueIndex: its own placed jobs.
+  std::map<QueueIndex, int32_t> lowest_;  ///< The least priority of candidates, by queue.
+  std::vector<bool> gone_;                ///< By JobIndex.
+  std::vector<ResourceVector> held_;      ///< By QueueIndex, descendants in it.
+  std::vector<uint32_t> jobs_;            ///< By QueueIndex: its own placed jobs.
 };
 
 }  // namespace caldera

@@ -142,6 +142,12 @@ const Reservations::Booking* Reservations::At(size_t cluster) const {
   return it == bookings_.end() ? nullptr : &*it;
 }
 
+bool Reservations::IsBeneficiary(JobIndex job) const {
+  return std::any_of(bookings_.begin(), bookings_.end(), [&](const Booking& booking) {
+    return booking.job == job && booking.reservation.evicting;
+  });
+}
+
 bool Reservations::EndsBefore(ClassIndex job_class, Time start) const {
   const Millis estimate = state_.classes()[job_class].estimate;
   return estimate > Millis(0) && state_.now() + estimate <= start;

@@ -41,6 +41,9 @@ class Reservations {
   [[nodiscard]] const Booking* At(size_t cluster) const;
   [[nodiscard]] bool Booked(size_t cluster) const { return At(cluster) != nullptr; }
 
+  /// Others were evicted for that job, and what they left is still kept for it.
+  [[nodiscard]] bool IsBeneficiary(JobIndex job) const;
+
   /// A job of that class may use what is free in that cluster. `within`: it stays within what its
   /// queue deserves.
   [[nodiscard]] bool MayTake(const ClusterView& view, size_t cluster, ClassIndex job_class,

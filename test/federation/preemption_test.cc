@@ -224,6 +224,27 @@ TEST_CASE("Nobody is evicted where that makes no whole placement") {
   CHECK(Said(fed.Go()).empty());
 }
 
+TEST_CASE("Who waits for the summary to show its room evicts nobody else meanwhile") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=5").AddCluster("west", "cpu=5");
+  fed.AddQueue("a").AddQueue("b");
+  fed.AddJob("n/b1", "b", 1, "cpu=5").AddJob("n/b2", "b", 1, "cpu=5");
+  fed.Go();
+  fed.AddJob("n/a1", "a", 1, "cpu=5");
+  Pass(fed, minutes(30));
+  const Plan plan = fed.Go();
+  REQUIRE(plan.actions.size() == 1);
+  const std::string cluster = plan.actions[0].shards[0].cluster;
+  const auto show = [&](const char* used) {
+    fed.AddCluster(cluster, "cpu=5", [&](Cluster& object) { object.allocated = Amounts(used); });
+  };
+  show("cpu=5");
+  Leave(fed);
+  CHECK(Said(fed.Go()).empty());
+  show("cpu=0");
+  CHECK(Said(fed.Go()) == "Place n/a1");
+}
+
 TEST_CASE("The room is kept for five minutes after the last victim left") {
   Fed fed = Borrowed();
   fed.AddJob("n/b1", "b", 1, "cpu=5").AddJob("n/b2", "b", 1, "cpu=5");
