@@ -342,8 +342,9 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
     if (head.status == 200) {
       const StreamHandlers handlers = found->second->handlers;
       handlers.on_response(head);
-      DrainStream(id);
     }
+    // Lines that came before it have waited, also those of an error: a full sink takes no more.
+    DrainStream(id);
   }
 
   void DrainStream(StreamId id) {
