@@ -58,4 +58,22 @@ inline void Collect(ControlPlane& plane, const std::map<std::string, std::string
   }
 }
 
+/// `run(cut, arrives)`: cut off at its write `cut`, which arrives or not. At each of its writes:
+/// what is there at the end is what an uncut run leaves, and nothing was started twice.
+template <typename RunOf>
+void CheckEveryCut(const Ended& whole, const RunOf& run) {
+  REQUIRE(whole.writes > 10);
+  for (int cut = 0; cut < whole.writes; ++cut) {
+    for (const bool arrives : {false, true}) {
+      CAPTURE(cut);
+      CAPTURE(arrives);
+      const Ended ended = run(cut, arrives);
+      CHECK(ended.objects == whole.objects);
+      for (const auto& started : ended.started) {
+        CHECK_MESSAGE(started.second == 1, started.first);
+      }
+    }
+  }
+}
+
 }  // namespace caldera::testing

@@ -204,18 +204,7 @@ Ended Run(int cut, bool arrives) {
 TEST_CASE("of two gangs that each could take half one runs whole whatever is cut off - case c23") {
   const Ended whole = Run(1'000, false);
   REQUIRE(whole.started.size() == 4);
-  REQUIRE(whole.writes > 10);
-  for (int cut = 0; cut < whole.writes; ++cut) {
-    for (const bool arrives : {false, true}) {
-      CAPTURE(cut);
-      CAPTURE(arrives);
-      const Ended ended = Run(cut, arrives);
-      CHECK(ended.objects == whole.objects);
-      for (const auto& started : ended.started) {
-        CHECK_MESSAGE(started.second == 1, started.first);
-      }
-    }
-  }
+  CheckEveryCut(whole, Run);
 }
 
 }  // namespace

@@ -3,35 +3,9 @@
 # has borrowed: one Job of `early` is evicted for it, waits in its place, and runs to its end later.
 # FOLDER has the programs.
 set -eu
-sandbox=$1/test/caldera-sandbox
-controller=$1/caldera-controller
-work=$(mktemp -d)
-pids=
-stop() {
-  for pid in $pids; do kill "$pid" 2>/dev/null || :; done
-  wait
-  rm -rf "$work"
-}
-trap stop EXIT
-fail() {
-  echo "reclaim_test: $*" >&2
-  for kind in jobs works events; do
-    "$sandbox" get $kind --kubeconfig "$work/karmada.kubeconfig" >&2 || :
-  done
-  cat "$work"/*.log >&2
-  exit 1
-}
-# until_true COMMAND: waits for it to succeed, a minute at most.
-until_true() {
-  end=$(($(date +%s) + 60))
-  while ! "$@" >/dev/null 2>&1; do
-    [ "$(date +%s)" -lt $end ] || fail "waited in vain for: $*"
-    sleep 0.1
-  done
-}
-# shows KIND PATTERN
-shows() { "$sandbox" get "$1" --kubeconfig "$work/karmada.kubeconfig" | grep -Eq "$2"; }
-apply() { "$sandbox" apply --kubeconfig "$work/karmada.kubeconfig" --create-namespaces -f "$@" >>"$work/apply.log" 2>&1; }
+here=$(cd "$(dirname "$0")" && pwd)
+servers=karmada
+. "$here/live.sh"
 # job NAME QUEUE SECONDS
 job() {
   cat >"$work/$1.yaml" <<JOB
@@ -75,24 +49,19 @@ kind: Queue
 metadata: {name: late}
 spec: {weight: 1}
 END2
-"$sandbox" --dir "$work" --fleet "$work/fleet.yaml" --duration 8s \
-  --ready-file "$work/ready" >"$work/sandbox.log" 2>&1 &
-pids=$!
-until_true test -s "$work/ready"
+start_sandbox "$work/fleet.yaml"
 apply "$work/queues.yaml"
-"$controller" --kubeconfig "$work/karmada.kubeconfig" --ledger "$work/ledger.db" \
-  --set listen.port=0 --set leader.enabled=false --set sharing.minRuntime=1s \
-  --set timing.releaseMargin=0s --set timing.summaryPeriod=2s >"$work/controller.log" 2>&1 &
-pids="$pids $!"
+start_controller --set sharing.minRuntime=1s --set timing.releaseMargin=0s \
+  --set timing.summaryPeriod=2s
 job first early 40
 job second early 40
-until_true shows jobs 'first.*Running'
-until_true shows jobs 'second.*Running'
+until_true shows karmada jobs 'first.*Running'
+until_true shows karmada jobs 'second.*Running'
 sleep 1
 job claims late 5
-until_true shows jobs 'claims.*Running'
-shows jobs '(first|second).*Running' || fail "both jobs of queue early went"
-shows jobs '(first|second).*Pending' || fail "no job of queue early waits"
-until_true shows jobs 'claims.*Completed'
-until_true shows jobs 'first.*Running'
-until_true shows jobs 'second.*Running'
+until_true shows karmada jobs 'claims.*Running'
+shows karmada jobs '(first|second).*Running' || fail "both jobs of queue early went"
+shows karmada jobs '(first|second).*Pending' || fail "no job of queue early waits"
+until_true shows karmada jobs 'claims.*Completed'
+until_true shows karmada jobs 'first.*Running'
+until_true shows karmada jobs 'second.*Running'
