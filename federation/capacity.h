@@ -5,7 +5,9 @@
 //   the federation's total = sum of (allocatable - foreign) over the clusters that are not lost
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "federation/node_pool.h"
@@ -31,6 +33,14 @@ struct ClusterView {
   /// Ready and not going.
   [[nodiscard]] bool Offers() const { return object().ready && !object().deleting; }
 };
+
+/// The view of that cluster in a list of them, or nullptr.
+template <typename Views>
+auto* FindView(Views& views, std::string_view name) {
+  const auto it = std::find_if(views.begin(), views.end(),
+                               [&](const ClusterView& view) { return view.name() == name; });
+  return it == views.end() ? nullptr : &*it;
+}
 
 /// Every cluster that is there, by name.
 std::vector<ClusterView> ViewClusters(const State& state);

@@ -1,7 +1,6 @@
 #include "federation/elastic.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -13,29 +12,30 @@ namespace caldera {
 
 namespace {
 
-std::vector<int32_t> HeldCounts(const Shard& held) {
-  std::vector<int32_t> counts;
-  counts.reserve(held.tasks.size());
-  for (const TaskGrant& grant : held.tasks) {
-    counts.push_back(grant.replicas);
-  }
-  return counts;
-}
-
-bool Fits(const ClusterView& cluster, const Grant& grant) {
-  if (!grant.facts.total.FitsIn(cluster.free)) {
+bool Fits(const ClusterView& cluster, const MorePods& pods) {
+  if (!pods.facts.total.FitsIn(cluster.free)) {
     return false;
   }
   if (!cluster.nodes.has_value()) {
     return true;
   }
   NodePool nodes = *cluster.nodes;
-  return nodes.Pack(grant.gang);
+  return nodes.Pack(pods.gang);
 }
 
-bool Allowed(const Round& round, const JobEntry& job, ClusterIndex cluster, const Grant& grant) {
-  return !round.limits().Check(job.queue, job.tenant, grant.facts).has_value() &&
-         !round.limits().CheckCluster(job.tenant, cluster, grant.facts).has_value();
+bool Allowed(const Round& round, const JobEntry& job, ClusterIndex cluster, const MorePods& pods) {
+  return !round.limits().Check(job.queue, job.tenant, pods.facts).has_value() &&
+         !round.limits().CheckCluster(job.tenant, cluster, pods.facts).has_value();
+}
+
+/// `extra` pods more, in the order of the tasks.
+std::vector<int32_t> Widened(const JobSpec& spec, std::vector<int32_t> counts, int32_t extra) {
+  for (size_t t = 0; t < counts.size(); ++t) {
+    const int32_t more = std::min(extra, spec.tasks[t].replicas - counts[t]);
+    extra -= more;
+    counts[t] += more;
+  }
+  return counts;
 }
 
 /// The largest `extra` in [low, high] for which `holds`, if it holds for `low` and never again
@@ -93,29 +93,6 @@ int32_t MissingIn(const JobSpec& spec, const std::vector<int32_t>& held) {
   return missing;
 }
 
-Grant GrantOf(const State& state, const JobSpec& spec, const std::vector<int32_t>& held,
-              int32_t extra, bool from_nothing) {
-  Grant grant{held, {}, {}};
-  ResourceList requests;
-  for (size_t t = 0; t < held.size(); ++t) {
-    const Task& task = spec.tasks[t];
-    const int32_t more = std::min(extra, task.replicas - held[t]);
-    extra -= more;
-    grant.replicas[t] += more;
-    if (const int32_t added = more + (from_nothing ? held[t] : 0); added > 0) {
-      grant.gang.push_back({&task.nodes, AmountsIn(state, task.request), added});
-      AddTo(requests, Times(task.request, added));
-    }
-  }
-  grant.facts.total = AmountsIn(state, requests);
-  for (const auto& [name, amount] : requests) {
-    if (amount > 0) {
-      grant.facts.requested.push_back(state.resources().Find(name));
-    }
-  }
-  return grant;
-}
-
 std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
                                        const std::vector<ClusterView>& views,
                                        const Reservations& reservations) {
@@ -125,13 +102,17 @@ std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
   const JobClass& job_class = state.classes()[head.job_class];
   const std::vector<int32_t> floor = FloorOf(spec);
   const int32_t missing = MissingIn(spec, floor);
+  const std::vector<int32_t> nothing(floor.size(), 0);
+  const auto pods_with = [&](int32_t extra) {
+    return PodsBeyond(state, spec, nothing, Widened(spec, floor, extra));
+  };
   std::optional<PartialSite> best;
   int32_t most = -1;
   for (size_t c = 0; c < views.size(); ++c) {
     const ClusterView& cluster = views[c];
     const auto holds = [&](int32_t extra) {
-      const Grant grant = GrantOf(state, spec, floor, extra, true);
-      return Allowed(round, job, cluster.index, grant) && Fits(cluster, grant);
+      const MorePods pods = pods_with(extra);
+      return Allowed(round, job, cluster.index, pods) && Fits(cluster, pods);
     };
     if (!IsAdmitted(cluster, spec.clusters) || job_class.IsBlocked(cluster.index) ||
         !reservations.MayTake(cluster, c, head.job_class, head.within) || !holds(0)) {
@@ -141,7 +122,7 @@ std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
     const int32_t extra = Largest(0, missing, holds);
     if (extra > most) {
       most = extra;
-      best = PartialSite{c, GrantOf(state, spec, floor, extra, true)};
+      best = PartialSite{c, Widened(spec, floor, extra), pods_with(extra)};
     }
   }
   return best;
@@ -157,7 +138,7 @@ bool GrowsElastically(const JobSpec& spec, const Shard& held) {
       return false;
     }
   }
-  return MissingIn(spec, HeldCounts(held)) > 0;
+  return MissingIn(spec, CountsOf(held)) > 0;
 }
 
 std::vector<JobIndex> GrowingJobs(const State& state) {
@@ -179,29 +160,34 @@ std::vector<JobIndex> GrowingJobs(const State& state) {
   return jobs;
 }
 
-std::optional<Growing> FindGrowth(const Round& round, JobIndex index,
-                                  const std::vector<ClusterView>& views,
-                                  const Reservations& reservations) {
+std::optional<PartialSite> FindGrowth(const Round& round, JobIndex index,
+                                      const std::vector<ClusterView>& views,
+                                      const Reservations& reservations) {
   const State& state = round.state();
   const JobEntry& job = state.job(index);
   const JobSpec& spec = state.spec(job);
   const Shard& held = job.charge->shards.front();
-  const auto view = std::find_if(views.begin(), views.end(),
-                                 [&](const ClusterView& v) { return v.name() == held.cluster; });
-  const auto cluster = static_cast<size_t>(view - views.begin());
-  if (view == views.end() || reservations.Booked(cluster) || !IsAdmitted(*view, spec.clusters) ||
+  const ClusterView* view = FindView(views, held.cluster);
+  if (view == nullptr || !IsAdmitted(*view, spec.clusters) ||
       JobGate(state, round.tree(), index).verdict != Verdict::kNone) {
     return std::nullopt;
   }
-  const std::vector<int32_t> counts = HeldCounts(held);
+  const auto cluster = static_cast<size_t>(view - views.data());
+  if (reservations.Booked(cluster)) {
+    return std::nullopt;
+  }
+  const std::vector<int32_t> counts = CountsOf(held);
+  const auto pods_with = [&](int32_t extra) {
+    return PodsBeyond(state, spec, counts, Widened(spec, counts, extra));
+  };
   const int32_t more = Largest(0, MissingIn(spec, counts), [&](int32_t extra) {
-    const Grant grant = GrantOf(state, spec, counts, extra, false);
-    return Allowed(round, job, view->index, grant) && Fits(*view, grant);
+    const MorePods pods = pods_with(extra);
+    return Allowed(round, job, view->index, pods) && Fits(*view, pods);
   });
   if (more == 0) {
     return std::nullopt;
   }
-  return Growing{index, cluster, GrantOf(state, spec, counts, more, false)};
+  return PartialSite{cluster, Widened(spec, counts, more), pods_with(more)};
 }
 
 }  // namespace caldera

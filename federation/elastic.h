@@ -14,52 +14,37 @@
 #include "federation/node_pool.h"
 #include "federation/order.h"
 #include "federation/reservations.h"
+#include "federation/resize.h"
 #include "federation/round.h"
 
 namespace caldera {
-
-/// Some pods of a job, beyond `held` of them: what they ask for, and how many of each task it has
-/// with them. Borrows the State.
-struct Grant {
-  std::vector<int32_t> replicas;     ///< By task of the spec, `held` in it.
-  ShapeFacts facts;                  ///< Only `total` and `requested`, of what is added.
-  std::vector<NodePool::Task> gang;  ///< What is added.
-};
 
 /// It may be granted less than its full replicas.
 bool MayBePartial(const JobSpec& spec);
 /// How many pods of each task it starts with at least.
 std::vector<int32_t> FloorOf(const JobSpec& spec);
-/// `held` and `extra` pods more, in the order of the tasks. `from_nothing`: those of `held` are
-/// added as well.
-Grant GrantOf(const State& state, const JobSpec& spec, const std::vector<int32_t>& held,
-              int32_t extra, bool from_nothing);
 /// How many pods of the spec are missing in `held`.
 int32_t MissingIn(const JobSpec& spec, const std::vector<int32_t>& held);
 
+/// What a job can have in a cluster.
 struct PartialSite {
-  size_t cluster = 0;  ///< Position in the views.
-  Grant grant;
+  size_t cluster = 0;             ///< Position in the views.
+  std::vector<int32_t> replicas;  ///< By task of the spec, with those that it has already.
+  MorePods pods;                  ///< What is added.
 };
-/// The cluster that holds most of the job, and how much; nothing where none holds its floor.
-/// `views`: what is free now.
+/// The cluster that holds most of a job that waits; nothing where none holds its floor. `views`:
+/// what is free now.
 std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
                                        const std::vector<ClusterView>& views,
                                        const Reservations& reservations);
 
-/// A placed job of which pods are missing, and what it can have of them in its cluster.
-struct Growing {
-  JobIndex job = kNoIndex;
-  size_t cluster = 0;
-  Grant grant;
-};
-/// The elastic jobs with missing pods, by priority and age; whoever has nothing to gain by itself
-/// is left to FindGrowth.
-std::vector<JobIndex> GrowingJobs(const State& state);
-std::optional<Growing> FindGrowth(const Round& round, JobIndex job,
-                                  const std::vector<ClusterView>& views,
-                                  const Reservations& reservations);
-/// The resize of that job is such growth: no task loses pods.
+/// The resize of that job is growth of an elastic one: no task loses pods.
 bool GrowsElastically(const JobSpec& spec, const Shard& held);
+/// The placed jobs of which pods are missing so, by priority and age.
+std::vector<JobIndex> GrowingJobs(const State& state);
+/// As many of them as its cluster holds; nothing where it holds none.
+std::optional<PartialSite> FindGrowth(const Round& round, JobIndex job,
+                                      const std::vector<ClusterView>& views,
+                                      const Reservations& reservations);
 
 }  // namespace caldera

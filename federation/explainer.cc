@@ -195,9 +195,8 @@ std::optional<Reason> Explainer::FirstBackoff(const ClusterVerdicts& clusters,
 
 const ClusterVerdicts& Explainer::AskClusters(const JobClass& job_class) {
   const bool by_tenant = HasClusterQuotas(state_.tenant(job_class.tenant));
-  const auto class_index = static_cast<ClassIndex>(&job_class - state_.classes().data());
   const std::tuple key(job_class.shape, by_tenant ? job_class.tenant : kNoIndex,
-                       reservations_.bookings().empty() ? kNoIndex : class_index);
+                       reservations_.bookings().empty() ? kNoIndex : IndexOf(job_class));
   const auto it = clusters_.find(key);
   if (it != clusters_.end()) {
     return it->second;
@@ -207,6 +206,11 @@ const ClusterVerdicts& Explainer::AskClusters(const JobClass& job_class) {
     list.push_back(AskCluster(cluster, job_class));
   }
   return clusters_.emplace(key, ClusterVerdicts(std::move(list))).first->second;
+}
+
+/// All classes that it looks at are the State's own.
+ClassIndex Explainer::IndexOf(const JobClass& job_class) const {
+  return static_cast<ClassIndex>(&job_class - state_.classes().data());
 }
 
 ClusterVerdict Explainer::AskCluster(const ClusterView& cluster, const JobClass& job_class) const {
@@ -248,9 +252,8 @@ Reason Explainer::KeptFor(const JobEntry& job) const {
 Reason Explainer::KeptFromIt(const ClusterView& cluster, const JobClass& job_class) const {
   const auto position = static_cast<size_t>(&cluster - round_.clusters().data());
   const Reservations::Booking* booking = reservations_.At(position);
-  const auto class_index = static_cast<ClassIndex>(&job_class - state_.classes().data());
   if (booking == nullptr ||
-      reservations_.MayTake(cluster, position, class_index,
+      reservations_.MayTake(cluster, position, IndexOf(job_class),
                             StaysWithin(round_, job_class.queue, state_.facts(job_class.shape)))) {
     return {};
   }

@@ -46,6 +46,7 @@ class Explainer {
   const ClusterVerdicts& AskClusters(const JobClass& job_class);
   [[nodiscard]] ClusterVerdict AskCluster(const ClusterView& cluster,
                                           const JobClass& job_class) const;
+  [[nodiscard]] ClassIndex IndexOf(const JobClass& job_class) const;
   [[nodiscard]] Reason KeptFor(const JobEntry& job) const;
   [[nodiscard]] Reason KeptFromIt(const ClusterView& cluster, const JobClass& job_class) const;
   [[nodiscard]] Reason SumUp(const JobClass& job_class, const ClusterVerdicts& clusters) const;

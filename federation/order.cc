@@ -76,9 +76,6 @@ void Contest::Enter(const std::vector<Entrant>& entrants) {
   for (const Entrant& entrant : sorted) {
     const JobClass& c = state_.classes()[entrant.job_class];
     Node& node = queues_[c.queue];
-    if (node.lanes.empty() && usage_weight_ > 0) {
-      node.used_by = state_.UsedIn(c.queue);
-    }
     if (node.lanes.empty() || node.lanes.back().priority != entrant.priority ||
         node.lanes.back().tenant != c.tenant) {
       node.lanes.push_back({entrant.priority, c.tenant, {}});
@@ -172,13 +169,7 @@ void Contest::Judge(QueueIndex i) {
   standing.within = IsWithin(shares_[i], node.held, facts, kinds_);
   standing.priority = tree_.node(i).object().priority;
   standing.creation = tree_.node(i).object().creation;
-  standing.share = 0;
-  for (const ResourceIndex r : facts.requested) {
-    if (r != kinds_.pods) {
-      const Int128 blend = Blend(node.held[r], UsageOf(shares_[i].used, r), usage_weight_);
-      standing.share = std::max(standing.share, BlendShare(blend, shares_[i].deserved[r]));
-    }
-  }
+  standing.share = DominantShare(shares_[i], node.held, facts, kinds_, usage_weight_);
 }
 
 void Contest::Replay(QueueIndex parent, QueueIndex child) {
@@ -233,15 +224,15 @@ int64_t Contest::TenantShare(const Node& node, const Lane& lane) const {
   static const ResourceVector kNothing;
   static const UsageVector kUnused;
   const auto held = node.held_by.find(lane.tenant);
-  const auto used = node.used_by.find(lane.tenant);
+  const QueueShare& terms = shares_[node.standing.leaf];
+  const auto used = terms.used_by.find(lane.tenant);
   const ResourceVector& holds = held == node.held_by.end() ? kNothing : held->second;
-  const UsageVector& uses = used == node.used_by.end() ? kUnused : used->second;
+  const UsageVector& uses = used == terms.used_by.end() ? kUnused : used->second;
   int64_t share = 0;
   const int64_t weight = state_.tenant(lane.tenant).Weight();
-  const UsageVector& queue_uses = shares_[node.standing.leaf].used;
   for (const ResourceIndex r : Facts(lane.lines.front()).requested) {
     if (r != kinds_.pods) {
-      const Int128 whole = Blend(node.held[r], UsageOf(queue_uses, r), usage_weight_);
+      const Int128 whole = Blend(node.held[r], UsageOf(terms.used, r), usage_weight_);
       share = std::max(share,
                        BlendShare(Blend(holds[r], UsageOf(uses, r), usage_weight_), whole, weight));
     }

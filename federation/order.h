@@ -89,9 +89,8 @@ class Contest {
   struct Node {
     ResourceVector held;
     std::map<TenantIndex, ResourceVector> held_by;
-    std::map<TenantIndex, UsageVector> used_by;  ///< Of a leaf with lanes.
-    std::vector<Lane> lanes;                     ///< By priority desc, then tenant name; of a leaf.
-    size_t first_lane = 0;                       ///< Those before it are empty.
+    std::vector<Lane> lanes;          ///< By priority desc, then tenant name; of a leaf.
+    size_t first_lane = 0;            ///< Those before it are empty.
     std::vector<QueueIndex> winners;  ///< Tournament over the children: winners[1] is the best.
     size_t position = 0;              ///< Among its siblings.
     Standing standing;

@@ -69,15 +69,12 @@ Action ActionFor(const State& state, JobIndex index, ActionKind kind) {
 class Passes {
  public:
   explicit Passes(Round& round)
-      : round_(round),
-        state_(round.state()),
-        reservations_(round),
-        preemption_(round),
-        clusters_(round.clusters()) {}
+      : round_(round), state_(round.state()), reservations_(round), preemption_(round) {}
 
   Plan Run() {
-    actions_ = ResizePlaced(round_, clusters_);
-    Placement placement(state_, round_.quotas(), std::move(clusters_));
+    std::vector<ClusterView> clusters = round_.clusters();
+    actions_ = ResizePlaced(round_, clusters);
+    Placement placement(state_, round_.quotas(), std::move(clusters));
     PlaceBeneficiaries(placement);
     PlaceInOrder(placement);
     GrowElastic(placement);
@@ -97,13 +94,10 @@ class Passes {
       const ClusterView& cluster = placement.clusters()[booking.cluster];
       const bool may_go = !round_.limits().Check(job.queue, job.tenant, facts) &&
                           !round_.limits().CheckCluster(job.tenant, cluster.index, facts);
-      const ClassIndex job_class = job.job_class;
       if (may_go && placement.PlaceAt(booking.cluster, job.shape)) {
         settled_.insert(booking.job);
         Place(booking.job, WholeShards(state_, job, cluster.name()), "room was made for it there");
-        round_.limits().Commit(job.queue, job.tenant, cluster.index, facts);
-        reservations_.Took(booking.cluster, booking.job, job_class);
-        preemption_.Placed(job.queue, job.shape);
+        Charge(placement, booking.job, booking.cluster, facts);
       } else if (booking.awaits) {
         settled_.insert(booking.job);
         round_.limits().Commit(job.queue, job.tenant, cluster.index, facts);
@@ -157,15 +151,13 @@ class Passes {
       const ClusterView& cluster = placement.clusters()[site->cluster];
       Place(head.job, WholeShards(state_, job, cluster.name()),
             why + WhyThere(state_, cluster, *site));
-      round_.limits().Commit(job_class.queue, job_class.tenant, cluster.index, facts);
-      reservations_.Took(site->cluster, head.job, head.job_class);
+      Charge(placement, head.job, site->cluster, facts);
     } else if (const auto parts = placement.Split(job_class, round_.limits(), reservations_);
                !parts.empty()) {
       PlaceParts(placement, head, parts, why);
     } else {
       return false;
     }
-    preemption_.Placed(job_class.queue, job_class.shape);
     return true;
   }
 
@@ -177,10 +169,8 @@ class Passes {
     const std::string split = WhySplit(shards);
     Place(head.job, std::move(shards), why + split);
     for (const SplitPart& part : parts) {
-      round_.limits().Commit(job_class.queue, job_class.tenant,
-                             placement.clusters()[part.cluster].index,
-                             FactsOfPart(state_, job_class.shape, part.replicas));
-      reservations_.Took(part.cluster, head.job, head.job_class);
+      Charge(placement, head.job, part.cluster,
+             FactsOfPart(state_, job_class.shape, part.replicas));
     }
   }
 
@@ -195,17 +185,14 @@ class Passes {
     if (!site.has_value()) {
       return false;
     }
-    const Grant& grant = site->grant;
-    placement.TakePart(site->cluster, grant.facts.total, grant.gang);
+    placement.TakePart(site->cluster, site->pods.facts.total, site->pods.gang);
     const ClusterView& cluster = placement.clusters()[site->cluster];
     std::vector<Shard> shards = WholeShards(state_, job, cluster.name());
-    SetReplicas(shards.front(), spec, grant.replicas);
+    SetReplicas(shards.front(), spec, site->replicas);
     Place(head.job, std::move(shards),
-          "it is elastic: " + std::to_string(MissingIn(spec, grant.replicas)) +
+          "it is elastic: " + std::to_string(MissingIn(spec, site->replicas)) +
               " of its pods wait for room; " + cluster.name() + " has most");
-    round_.limits().Commit(job.queue, job.tenant, cluster.index, grant.facts);
-    reservations_.Took(site->cluster, head.job, head.job_class);
-    preemption_.Placed(job.queue, job.shape);
+    Charge(placement, head.job, site->cluster, site->pods.facts);
     return true;
   }
 
@@ -217,15 +204,14 @@ class Passes {
         continue;
       }
       const JobEntry& job = state_.job(index);
-      const Grant& grant = growth->grant;
-      placement.TakePart(growth->cluster, grant.facts.total, grant.gang);
+      placement.TakePart(growth->cluster, growth->pods.facts.total, growth->pods.gang);
       round_.limits().Commit(job.queue, job.tenant, placement.clusters()[growth->cluster].index,
-                             grant.facts);
+                             growth->pods.facts);
       Action action = ActionFor(state_, index, ActionKind::kGrow);
       action.topology_unchecked = TopologyUnchecked(state_.shape(job.shape));
       action.shards = job.charge->shards;
-      SetReplicas(action.shards.front(), state_.spec(job), grant.replicas);
-      const int32_t missing = MissingIn(state_.spec(job), grant.replicas);
+      SetReplicas(action.shards.front(), state_.spec(job), growth->replicas);
+      const int32_t missing = MissingIn(state_.spec(job), growth->replicas);
       action.reason = "it is elastic and cluster " + action.shards.front().cluster + " has room; " +
                       std::to_string(missing) + " of its pods still wait";
       actions_.push_back(std::move(action));
@@ -252,10 +238,7 @@ class Passes {
                       PriorityValue(state_, job_class.priority).value_or(0)};
     const auto ransom = preemption_.Find(claim, placement.clusters(), reservations_);
     if (!ransom.has_value()) {
-      const ShapeFacts& facts = state_.facts(job_class.shape);
-      if (!round_.limits().Check(job_class.queue, job_class.tenant, facts)) {
-        reservations_.Blocked(head.job, head.within, placement.clusters());
-      }
+      reservations_.Blocked(head.job, head.within, placement.clusters());
       return false;
     }
     const ClusterView& cluster = placement.clusters()[ransom->cluster];
@@ -276,6 +259,14 @@ class Passes {
     action.shards = std::move(shards);
     action.reason = std::move(why);
     actions_.push_back(std::move(action));
+    preemption_.Placed(job.queue, job.shape);
+  }
+
+  /// What a placed job has there, to its limits; room that was kept for it is used up.
+  void Charge(const Placement& placement, JobIndex index, size_t cluster, const ShapeFacts& facts) {
+    const JobEntry& job = state_.job(index);
+    round_.limits().Commit(job.queue, job.tenant, placement.clusters()[cluster].index, facts);
+    reservations_.Took(cluster, index, job.job_class);
   }
 
   void Evict(JobIndex victim, JobIndex claimant, const ClusterView& cluster) {
@@ -298,7 +289,6 @@ class Passes {
   const State& state_;
   Reservations reservations_;
   Preemption preemption_;
-  std::vector<ClusterView> clusters_;
   std::set<JobIndex> settled_;  ///< Beneficiaries: the contest is not about them.
   std::vector<Action> actions_;
 };

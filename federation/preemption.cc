@@ -5,15 +5,12 @@
 #include <utility>
 
 #include "federation/amounts.h"
-#include "federation/feasibility.h"
 #include "federation/gate.h"
 #include "federation/share.h"
 
 namespace caldera {
 
 namespace {
-
-constexpr Millis kDay{86'400'000};
 
 /// Since when it runs, as far as anybody knows.
 Time RunsSince(const JobEntry& job) {
@@ -25,15 +22,13 @@ Time RunsSince(const JobEntry& job) {
 
 bool MayBeEvicted(const State& state, const JobEntry& job) {
   const JobSpec& spec = state.spec(job);
-  if (!spec.preemptible || job.suspended || job.claimed_elsewhere || job.Evicting()) {
+  if (!spec.preemptible || job.suspended || job.claimed_elsewhere) {
     return false;
   }
   if (state.now() - RunsSince(job) < spec.min_runtime.value_or(state.settings().min_runtime)) {
     return false;
   }
-  const auto lately = std::count_if(job.evictions.begin(), job.evictions.end(),
-                                    [&](Time at) { return state.now() - at < kDay; });
-  return lately < state.settings().evictions_a_day;
+  return job.EvictedLately(state.now()) < state.settings().evictions_a_day;
 }
 
 bool AllReady(const State& state, const JobEntry& job) {
@@ -161,16 +156,7 @@ bool Preemption::Exceeds(const Claim& claim, const Candidate& candidate,
 }
 
 int64_t Preemption::ShareOf(QueueIndex queue, const ShapeFacts& facts) const {
-  int64_t share = 0;
-  const int32_t weight = UsageWeight(state_);
-  for (const ResourceIndex r : facts.requested) {
-    if (r != kinds_.pods) {
-      const QueueShare& terms = round_.shares()[queue];
-      share = std::max(share, BlendShare(Blend(held_[queue][r], UsageOf(terms.used, r), weight),
-                                         terms.deserved[r]));
-    }
-  }
-  return share;
+  return DominantShare(round_.shares()[queue], held_[queue], facts, kinds_, UsageWeight(state_));
 }
 
 bool Preemption::Eligible(const Claim& claim, const Candidate& candidate) const {
@@ -354,10 +340,7 @@ std::optional<Ransom> Preemption::Find(const Claim& claim, const std::vector<Clu
   Int128 least = 0;
   for (size_t c = 0; c < views.size(); ++c) {
     const ClusterView& cluster = views[c];
-    if (!IsAdmitted(cluster, state_.shape(job_class.shape).clusters) ||
-        job_class.IsBlocked(cluster.index) || reservations.Booked(c) ||
-        round_.limits().CheckCluster(job_class.tenant, cluster.index, facts).has_value() ||
-        !FitsEmpty(state_, cluster, job_class.shape)) {
+    if (!reservations.IsOpen(job_class, c)) {
       continue;
     }
     Missing missing{{}, *shortages};

@@ -49,21 +49,37 @@ const ShapeFacts& Reservations::Facts(ClassIndex job_class) const {
 }
 
 /// Ready, allowed, and large enough.
-bool Reservations::CouldHold(const JobClass& job_class, size_t cluster) const {
-  const ClusterView& view = round_.clusters()[cluster];
+bool Reservations::CouldHold(const JobClass& job_class, const ClusterView& view) const {
   return IsAdmitted(view, state_.shape(job_class.shape).clusters) &&
          !job_class.IsBlocked(view.index) && FitsEmpty(state_, view, job_class.shape);
 }
 
+bool Reservations::IsOpen(const JobClass& job_class, size_t cluster) const {
+  const ClusterView& view = round_.clusters()[cluster];
+  return !Booked(cluster) && CouldHold(job_class, view) &&
+         !round_.limits().CheckCluster(job_class.tenant, view.index, state_.facts(job_class.shape));
+}
+
+/// A new one; its cluster is chosen later.
+Reservations::Booking Reservations::For(JobIndex job) const {
+  Booking booking;
+  booking.job = job;
+  booking.reservation.job = state_.job(job).key;
+  booking.reservation.uid = state_.job(job).uid;
+  booking.reservation.since = state_.now();
+  return booking;
+}
+
+void Reservations::Pin(Booking& booking, size_t cluster) const {
+  booking.pinned = true;
+  booking.cluster = cluster;
+  booking.reservation.cluster = round_.clusters()[cluster].name();
+}
+
 std::optional<Reservations::Booking> Reservations::Renew(const Reservation& reservation) const {
-  Booking booking{reservation,
-                  state_.FindJob(reservation.job, reservation.uid),
-                  0,
-                  false,
-                  false,
-                  false,
-                  std::nullopt,
-                  {}};
+  Booking booking;
+  booking.reservation = reservation;
+  booking.job = state_.FindJob(reservation.job, reservation.uid);
   if (booking.job == kNoIndex || state_.job(booking.job).job_class == kNoIndex) {
     return std::nullopt;
   }
@@ -75,14 +91,11 @@ std::optional<Reservations::Booking> Reservations::Renew(const Reservation& rese
   if (reservation.cluster.empty()) {
     return booking;
   }
-  const auto& views = round_.clusters();
-  const auto view = std::find_if(views.begin(), views.end(), [&](const ClusterView& v) {
-    return v.name() == reservation.cluster;
-  });
-  booking.cluster = static_cast<size_t>(view - views.begin());
-  if (view == views.end() || !CouldHold(job_class, booking.cluster)) {
+  const ClusterView* view = FindView(round_.clusters(), reservation.cluster);
+  if (view == nullptr || !CouldHold(job_class, *view)) {
     return std::nullopt;
   }
+  booking.cluster = static_cast<size_t>(view - round_.clusters().data());
   booking.pinned = true;
   booking.within = StaysWithin(round_, job_class.queue, facts);
   if (!reservation.evicting) {
@@ -191,37 +204,25 @@ void Reservations::Took(size_t cluster, JobIndex job, ClassIndex job_class) {
 
 void Reservations::AddEvicting(JobIndex job, size_t cluster) {
   std::erase_if(bookings_, [&](const Booking& booking) { return booking.job == job; });
-  Booking booking;
-  booking.job = job;
-  booking.cluster = cluster;
-  booking.pinned = true;
+  Booking booking = For(job);
+  Pin(booking, cluster);
+  booking.reservation.evicting = true;
   booking.within = true;
   booking.awaits = true;
-  booking.reservation = {state_.job(job).key,
-                         state_.job(job).uid,
-                         round_.clusters()[cluster].name(),
-                         state_.now(),
-                         true,
-                         Time()};
   bookings_.push_back(std::move(booking));
 }
 
 /// The cluster where it can start first by what is known.
 std::optional<Reservations::Booking> Reservations::Earliest(
     JobIndex job, const std::vector<ClusterView>& views) const {
-  const JobEntry& entry = state_.job(job);
-  const JobClass& job_class = state_.classes()[entry.job_class];
+  const JobClass& job_class = state_.classes()[state_.job(job).job_class];
   std::optional<Booking> first;
   for (size_t c = 0; c < views.size(); ++c) {
-    if (Booked(c) || !CouldHold(job_class, c) ||
-        round_.limits().CheckCluster(job_class.tenant, views[c].index, Facts(entry.job_class))) {
+    if (!IsOpen(job_class, c)) {
       continue;
     }
-    Booking booking;
-    booking.job = job;
-    booking.cluster = c;
-    booking.pinned = true;
-    booking.reservation = {entry.key, entry.uid, views[c].name(), state_.now(), false, Time()};
+    Booking booking = For(job);
+    Pin(booking, c);
     FindStart(booking, views[c]);
     if (booking.start.has_value() && (!first || *booking.start < *first->start)) {
       first = std::move(booking);
@@ -239,8 +240,7 @@ std::optional<size_t> Reservations::Closest(JobIndex job,
   std::optional<size_t> closest;
   int64_t least = 0;
   for (size_t c = 0; c < views.size(); ++c) {
-    if (Booked(c) || !CouldHold(job_class, c) ||
-        round_.limits().CheckCluster(job_class.tenant, views[c].index, facts)) {
+    if (!IsOpen(job_class, c)) {
       continue;
     }
     int64_t lacks = 0;
@@ -257,7 +257,9 @@ std::optional<size_t> Reservations::Closest(JobIndex job,
 }
 
 void Reservations::Blocked(JobIndex job, bool within, const std::vector<ClusterView>& views) {
-  if (first_seen_) {
+  const JobEntry& entry = state_.job(job);
+  if (first_seen_ ||
+      round_.limits().Check(entry.queue, entry.tenant, state_.facts(entry.shape)).has_value()) {
     return;
   }
   const auto mine = std::find_if(bookings_.begin(), bookings_.end(),
@@ -272,16 +274,12 @@ void Reservations::Blocked(JobIndex job, bool within, const std::vector<ClusterV
   }
   first_seen_ = true;
   std::optional<Booking> booking = Earliest(job, views);
-  const Time since = mine == bookings_.end() ? state_.now() : mine->reservation.since;
   if (!booking.has_value()) {
-    const JobEntry& entry = state_.job(job);
-    booking.emplace();
-    booking->job = job;
-    booking->reservation = {entry.key, entry.uid, "", since, false, Time()};
+    booking = For(job);
+    Time& since = booking->reservation.since;
+    since = mine == bookings_.end() ? since : mine->reservation.since;
     if (state_.now() - since >= state_.settings().reserve_after) {
-      booking->pinned = true;
-      booking->cluster = *closest;
-      booking->reservation.cluster = views[*closest].name();
+      Pin(*booking, *closest);
     }
   }
   booking->within = within;

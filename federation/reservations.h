@@ -44,6 +44,10 @@ class Reservations {
   /// Others were evicted for that job, and what they left is still kept for it.
   [[nodiscard]] bool IsBeneficiary(JobIndex job) const;
 
+  /// Jobs of that class could be kept room there: it is Ready, allowed, large enough, within the
+  /// tenant's static assignment, and kept for nobody.
+  [[nodiscard]] bool IsOpen(const JobClass& job_class, size_t cluster) const;
+
   /// A job of that class may use what is free in that cluster. `within`: it stays within what its
   /// queue deserves.
   [[nodiscard]] bool MayTake(const ClusterView& view, size_t cluster, ClassIndex job_class,
@@ -52,8 +56,8 @@ class Reservations {
   void Took(size_t cluster, JobIndex job, ClassIndex job_class);
   /// Others are evicted there for that job.
   void AddEvicting(JobIndex job, size_t cluster);
-  /// That job is allowed and does not fit; the first such job gets a reservation. `views`: what is
-  /// free now.
+  /// That job does not fit; the first such job that is within its limits gets a reservation.
+  /// `views`: what is free now.
   void Blocked(JobIndex job, bool within, const std::vector<ClusterView>& views);
 
   /// All that there are now, by job; nothing where they are as they were.
@@ -62,7 +66,9 @@ class Reservations {
  private:
   [[nodiscard]] std::optional<Booking> Renew(const Reservation& reservation) const;
   void FindStart(Booking& booking, const ClusterView& view) const;
-  [[nodiscard]] bool CouldHold(const JobClass& job_class, size_t cluster) const;
+  [[nodiscard]] bool CouldHold(const JobClass& job_class, const ClusterView& view) const;
+  [[nodiscard]] Booking For(JobIndex job) const;
+  void Pin(Booking& booking, size_t cluster) const;
   [[nodiscard]] std::optional<Booking> Earliest(JobIndex job,
                                                 const std::vector<ClusterView>& views) const;
   [[nodiscard]] std::optional<size_t> Closest(JobIndex job,

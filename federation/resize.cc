@@ -26,29 +26,8 @@ bool Grows(const Shard& held, const Shard& wanted) {
 }
 
 /// What an edit asks for beyond what is held; what it gives back is not set against it.
-struct Growth {
-  ShapeFacts facts;  ///< Only `total` and `requested`.
-  std::vector<NodePool::Task> gang;
-};
-
-Growth GrowthOf(const State& state, const JobEntry& job, const Shard& wanted) {
-  Growth growth;
-  const JobSpec& spec = state.spec(job);
-  ResourceList more;
-  for (size_t t = 0; t < spec.tasks.size(); ++t) {
-    const int64_t pods = int64_t{wanted.tasks[t].replicas} - int64_t{Held(job).tasks[t].replicas};
-    if (pods > 0) {
-      growth.gang.push_back({&spec.tasks[t].nodes, AmountsIn(state, spec.tasks[t].request), pods});
-      AddTo(more, Times(spec.tasks[t].request, pods));
-    }
-  }
-  growth.facts.total = AmountsIn(state, more);
-  for (const auto& [name, amount] : more) {
-    if (amount > 0) {
-      growth.facts.requested.push_back(state.resources().Find(name));
-    }
-  }
-  return growth;
+MorePods GrowthOf(const State& state, const JobEntry& job, const Shard& wanted) {
+  return PodsBeyond(state, state.spec(job), CountsOf(Held(job)), CountsOf(wanted));
 }
 
 /// One that is on its way out, or that others look after, is left as it is.
@@ -82,7 +61,7 @@ std::vector<Wish> Wishes(const State& state) {
 }
 
 /// In the words of Room(), for what is added.
-Reason Shortage(const State& state, const ClusterView& cluster, const Growth& growth) {
+Reason Shortage(const State& state, const ClusterView& cluster, const MorePods& growth) {
   Reason reason{Verdict::kInsufficientResources, "", {}};
   for (const ResourceIndex r : growth.facts.requested) {
     const int64_t requested = growth.facts.total[r];
@@ -120,7 +99,7 @@ Reason Shortage(const State& state, const ClusterView& cluster, const Growth& gr
 
 /// kNone where nothing is in the way of it.
 Reason CannotGrow(const Round& round, const ClusterView* cluster, JobIndex index,
-                  const Growth& growth) {
+                  const MorePods& growth) {
   const State& state = round.state();
   const JobEntry& job = state.job(index);
   if (Reason gate = JobGate(state, round.tree(), index); gate.verdict != Verdict::kNone) {
@@ -142,13 +121,6 @@ Reason CannotGrow(const Round& round, const ClusterView* cluster, JobIndex index
     return round.limits().Explain(*block);
   }
   return Shortage(state, *cluster, growth);
-}
-
-template <typename Views>
-auto* FindView(Views& views, const std::string& name) {
-  const auto it =
-      std::find_if(views.begin(), views.end(), [&](const auto& v) { return v.name() == name; });
-  return it == views.end() ? nullptr : &*it;
 }
 
 /// "worker 2 -> 4, minAvailable 2 -> 4".
@@ -184,6 +156,35 @@ Action ToAction(const State& state, const Wish& wish) {
 }
 
 }  // namespace
+
+std::vector<int32_t> CountsOf(const Shard& shard) {
+  std::vector<int32_t> counts;
+  counts.reserve(shard.tasks.size());
+  for (const TaskGrant& grant : shard.tasks) {
+    counts.push_back(grant.replicas);
+  }
+  return counts;
+}
+
+MorePods PodsBeyond(const State& state, const JobSpec& spec, const std::vector<int32_t>& have,
+                    const std::vector<int32_t>& want) {
+  MorePods pods;
+  ResourceList more;
+  for (size_t t = 0; t < want.size(); ++t) {
+    const Task& task = spec.tasks[t];
+    if (const int64_t added = int64_t{want[t]} - have[t]; added > 0) {
+      pods.gang.push_back({&task.nodes, AmountsIn(state, task.request), added});
+      AddTo(more, Times(task.request, added));
+    }
+  }
+  pods.facts.total = AmountsIn(state, more);
+  for (const auto& [name, amount] : more) {
+    if (amount > 0) {
+      pods.facts.requested.push_back(state.resources().Find(name));
+    }
+  }
+  return pods;
+}
 
 std::optional<Shard> Resized(const JobSpec& spec, const std::vector<Shard>& shards) {
   if (spec.kind != JobKind::kJob || shards.size() != 1 || !shards.front().child.empty() ||
@@ -232,7 +233,7 @@ std::vector<Action> ResizePlaced(Round& round, std::vector<ClusterView>& cluster
       if (GrowsElastically(state.spec(job), Held(job))) {
         continue;  // In a pass of its own, after those who wait.
       }
-      const Growth growth = GrowthOf(state, job, wish.wanted);
+      const MorePods growth = GrowthOf(state, job, wish.wanted);
       ClusterView* cluster = FindView(clusters, wish.wanted.cluster);
       if (CannotGrow(round, cluster, wish.job, growth).verdict != Verdict::kNone) {
         continue;

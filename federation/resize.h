@@ -24,6 +24,19 @@ namespace caldera {
 /// the same, or is no resize: no Job in one cluster, other tasks, other requests.
 std::optional<Shard> Resized(const JobSpec& spec, const std::vector<Shard>& shards);
 
+/// How many pods of each task a shard has.
+std::vector<int32_t> CountsOf(const Shard& shard);
+
+/// Pods that are added to a job in one cluster. Borrows the State.
+struct MorePods {
+  ShapeFacts facts;  ///< Only `total` and `requested`.
+  std::vector<NodePool::Task> gang;
+};
+/// Those of `want` that are beyond `have`; both by task of the spec. What a task has too many is
+/// not set against what another lacks.
+MorePods PodsBeyond(const State& state, const JobSpec& spec, const std::vector<int32_t>& have,
+                    const std::vector<int32_t>& want);
+
 /// The pass: all that shrinks by creation, uid and key, then what grows, by priority first. Takes
 /// what they use from `clusters` (the round's views) and the round's limits. Ranks are left 0.
 std::vector<Action> ResizePlaced(Round& round, std::vector<ClusterView>& clusters);

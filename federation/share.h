@@ -45,7 +45,7 @@ inline int64_t BlendShare(Int128 part, Int128 whole, int64_t weight) {
   if (part <= 0) {
     return 0;
   }
-  // Both may be close to 2^89 and the weight to 2^31: without the lowest bits the product fits.
+  // A part is at most 2^89.
   const Int128 share = (part << 32U) / std::max<Int128>(whole, 1);
   return static_cast<int64_t>(std::min<Int128>(share / weight, kUnlimited));
 }

@@ -4,6 +4,7 @@
 
 #include "federation/amounts.h"
 #include "federation/entitlement.h"
+#include "federation/share.h"
 
 namespace caldera {
 
@@ -145,6 +146,18 @@ Terms TermsOf(const State& state, const QueueTree& tree, const std::vector<Queue
 
 }  // namespace
 
+int64_t DominantShare(const QueueShare& share, const ResourceVector& held, const ShapeFacts& facts,
+                      const ResourceKinds& kinds, int32_t usage_weight) {
+  int64_t largest = 0;
+  for (const ResourceIndex r : facts.requested) {
+    if (r != kinds.pods) {
+      const Int128 blend = Blend(held[r], UsageOf(share.used, r), usage_weight);
+      largest = std::max(largest, BlendShare(blend, share.deserved[r]));
+    }
+  }
+  return largest;
+}
+
 int32_t UsageWeight(const State& state) {
   const Settings& settings = state.settings();
   return settings.usage_half_life > Millis(0) ? std::clamp(settings.usage_weight, 0, 1000) : 0;
@@ -162,7 +175,8 @@ std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
   for (const QueueIndex i : tree.TopDown()) {
     shares[i].demand = shares[i].held;
     if (UsageWeight(state) > 0) {
-      for (const auto& [tenant, used] : state.UsedIn(i)) {
+      shares[i].used_by = state.UsedIn(i);
+      for (const auto& [tenant, used] : shares[i].used_by) {
         AddUsage(shares[i].used, used);
       }
     }

@@ -2,8 +2,10 @@
 // run over the whole queue tree, resource by resource, from the root down. Derived from a State.
 #pragma once
 
+#include <map>
 #include <vector>
 
+#include "federation/amounts.h"
 #include "federation/capacity.h"
 #include "federation/queue_tree.h"
 #include "federation/state.h"
@@ -19,6 +21,8 @@ struct QueueShare {
   ResourceVector held;     ///< Charged on clusters that are not lost.
   ResourceVector charged;  ///< Charged anywhere: what limits count.
   UsageVector used;        ///< What it used lately; empty where no usage counts.
+  /// Of that, its own jobs' by tenant.
+  std::map<TenantIndex, UsageVector> used_by;
 };
 
 /// One class's pending demand: how many jobs of that shape wait in that queue.
@@ -27,6 +31,11 @@ struct ClassDemand {
   ShapeIndex shape = kNoIndex;
   int64_t jobs = 0;
 };
+
+/// The largest of ((1 - h) held + h used) / deserved over what such a job asks for, `pods` apart;
+/// `usage_weight` is h.
+int64_t DominantShare(const QueueShare& share, const ResourceVector& held, const ShapeFacts& facts,
+                      const ResourceKinds& kinds, int32_t usage_weight);
 
 /// How much of a share is usage, in thousandths: none without a half-life.
 int32_t UsageWeight(const State& state);

@@ -79,6 +79,9 @@ struct ClusterEntry {
   std::set<JobIndex> jobs;  ///< Those with a shard here.
 };
 
+/// What `evictions_a_day` counts in.
+inline constexpr Millis kEvictionWindow{86'400'000};
+
 /// A placed job on its way out.
 struct Eviction {
   int64_t intent = 0;
@@ -117,7 +120,8 @@ struct JobEntry {
   Time reported;
   std::string checkpoint;
 
-  std::vector<Time> evictions;  ///< Of the last day, when it was last evicted; oldest first.
+  std::vector<Time>
+      evictions;  ///< When it was evicted, as far as they may still count; oldest first.
 
   std::optional<Charge> charge;
   QueueIndex charge_queue = kNoIndex;  ///< Which queue it is charged to.
@@ -130,6 +134,11 @@ struct JobEntry {
   /// comes in whole seconds.
   [[nodiscard]] bool Reported() const {
     return charge.has_value() && reported >= std::chrono::floor<std::chrono::seconds>(charge->at);
+  }
+  /// How often in the 24 hours up to `now`.
+  [[nodiscard]] int64_t EvictedLately(Time now) const {
+    return std::count_if(evictions.begin(), evictions.end(),
+                         [&](Time at) { return now - at < kEvictionWindow; });
   }
   [[nodiscard]] bool Evicting() const { return charge.has_value() && charge->eviction.has_value(); }
   /// Neither finished nor placed.
@@ -259,6 +268,8 @@ class State {
   void TakeSpec(JobEntry& entry, const Job& job);
   void DropSpec(JobEntry& entry);
   [[nodiscard]] auto Settle() const;
+  using ClassKey = std::pair<std::array<int64_t, 7>, std::vector<ClusterIndex>>;
+  static ClassKey KeyOf(const JobClass& job_class);
   void Enqueue(JobIndex index);
   std::vector<ClusterIndex> BlockedFor(JobEntry& entry);
   void Dequeue(JobIndex index);
@@ -301,7 +312,6 @@ class State {
   std::vector<ShapeFacts> facts_;  ///< By ShapeIndex.
   std::vector<JobClass> classes_;
   std::vector<ClassIndex> free_classes_;
-  using ClassKey = std::pair<std::array<int64_t, 7>, std::vector<ClusterIndex>>;
   std::map<ClassKey, ClassIndex> class_keys_;
 };
 

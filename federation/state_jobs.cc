@@ -59,8 +59,6 @@ int64_t ReportedOf(const JobEntry& job, const TaskGrant& grant) {
   return std::min<int64_t>(reported, grant.replicas);
 }
 
-constexpr Millis kDay{86'400'000};
-
 /// The next of four steps in each doubling, from a second on, so that jobs of about the same length
 /// are of one class; 0 where nothing is known.
 Millis EstimateUp(const std::optional<Millis>& estimate) {
@@ -191,7 +189,7 @@ void State::On(const Evicted& change) {
     return;
   }
   JobEntry& entry = jobs_[index];
-  std::erase_if(entry.evictions, [&](Time at) { return at + kDay <= change.at; });
+  std::erase_if(entry.evictions, [&](Time at) { return at + kEvictionWindow <= change.at; });
   entry.evictions.push_back(change.at);
   if (entry.charge.has_value()) {
     entry.charge->eviction =
@@ -258,6 +256,12 @@ void State::DropSpec(JobEntry& entry) {
   entry.spec = kNoIndex;
 }
 
+State::ClassKey State::KeyOf(const JobClass& job_class) {
+  return {{job_class.queue, job_class.priority, job_class.tenant, job_class.shape,
+           job_class.preemptible ? 1 : 0, job_class.estimate.count(), job_class.elastic},
+          job_class.blocked};
+}
+
 void State::Enqueue(JobIndex index) {
   JobEntry& entry = jobs_[index];
   const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
@@ -267,14 +271,19 @@ void State::Enqueue(JobIndex index) {
     return;
   }
   const JobSpec& spec = specs_[entry.spec];
-  const Millis estimate = EstimateUp(spec.running_estimate);
-  ClassKey key{{entry.queue, entry.priority, entry.tenant, entry.shape, spec.preemptible ? 1 : 0,
-                estimate.count(), spec.elastic ? entry.spec : kNoIndex},
-               BlockedFor(entry)};
+  JobClass job_class{entry.queue,
+                     entry.priority,
+                     entry.tenant,
+                     entry.shape,
+                     spec.preemptible,
+                     EstimateUp(spec.running_estimate),
+                     spec.elastic ? entry.spec : kNoIndex,
+                     BlockedFor(entry),
+                     {}};
   if (entry.backs_off != Time()) {
     backing_off_.insert({entry.backs_off, index});
   }
-  const auto [it, added] = class_keys_.try_emplace(std::move(key), kNoIndex);
+  const auto [it, added] = class_keys_.try_emplace(KeyOf(job_class), kNoIndex);
   if (added) {
     if (free_classes_.empty()) {
       it->second = static_cast<ClassIndex>(classes_.size());
@@ -283,15 +292,7 @@ void State::Enqueue(JobIndex index) {
       it->second = free_classes_.back();
       free_classes_.pop_back();
     }
-    classes_[it->second] = {entry.queue,
-                            entry.priority,
-                            entry.tenant,
-                            entry.shape,
-                            spec.preemptible,
-                            estimate,
-                            spec.elastic ? entry.spec : kNoIndex,
-                            it->first.second,
-                            {}};
+    classes_[it->second] = std::move(job_class);
   }
   entry.job_class = it->second;
   classes_[it->second].waiting.Insert({entry.creation, index}, Settle());
@@ -305,10 +306,7 @@ void State::Dequeue(JobIndex index) {
   JobClass& job_class = classes_[entry.job_class];
   job_class.waiting.Erase({entry.creation, index}, Settle());
   if (job_class.waiting.empty()) {
-    class_keys_.erase(
-        {{job_class.queue, job_class.priority, job_class.tenant, job_class.shape,
-          job_class.preemptible ? 1 : 0, job_class.estimate.count(), job_class.elastic},
-         job_class.blocked});
+    class_keys_.erase(KeyOf(job_class));
     free_classes_.push_back(entry.job_class);
     job_class = {};
   }
