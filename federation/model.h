@@ -234,6 +234,13 @@ struct Shard {
   std::vector<TaskGrant> tasks;
   int32_t min_available = 0;
   ResourceList requests;  ///< Sum over its tasks at the granted replicas.
+  [[nodiscard]] int64_t Pods() const {
+    int64_t pods = 0;
+    for (const TaskGrant& task : tasks) {
+      pods += task.replicas;
+    }
+    return pods;
+  }
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 

@@ -44,11 +44,7 @@ std::string WhyThere(const State& state, const ClusterView& cluster, const Site&
 std::string WhySplit(const std::vector<Shard>& shards) {
   std::string why;
   for (const Shard& shard : shards) {
-    int64_t pods = 0;
-    for (const TaskGrant& task : shard.tasks) {
-      pods += task.replicas;
-    }
-    why += (why.empty() ? "no cluster holds it alone; " : ", ") + std::to_string(pods) +
+    why += (why.empty() ? "no cluster holds it alone; " : ", ") + std::to_string(shard.Pods()) +
            (why.empty() ? " pods in " : " in ") + shard.cluster;
   }
   return why;
@@ -188,7 +184,7 @@ class Passes {
     placement.TakePart(site->cluster, site->pods.facts.total, site->pods.gang);
     const ClusterView& cluster = placement.clusters()[site->cluster];
     std::vector<Shard> shards = WholeShards(state_, job, cluster.name());
-    SetReplicas(shards.front(), spec, site->replicas);
+    SetReplicas(spec, site->replicas, shards.front());
     Place(head.job, std::move(shards),
           "it is elastic: " + std::to_string(MissingIn(spec, site->replicas)) +
               " of its pods wait for room; " + cluster.name() + " has most");
@@ -210,22 +206,12 @@ class Passes {
       Action action = ActionFor(state_, index, ActionKind::kGrow);
       action.topology_unchecked = TopologyUnchecked(state_.shape(job.shape));
       action.shards = job.charge->shards;
-      SetReplicas(action.shards.front(), state_.spec(job), growth->replicas);
+      SetReplicas(state_.spec(job), growth->replicas, action.shards.front());
       const int32_t missing = MissingIn(state_.spec(job), growth->replicas);
       action.reason = "it is elastic and cluster " + action.shards.front().cluster + " has room; " +
                       std::to_string(missing) + " of its pods still wait";
       actions_.push_back(std::move(action));
     }
-  }
-
-  static void SetReplicas(Shard& shard, const JobSpec& spec, const std::vector<int32_t>& replicas) {
-    shard.requests.clear();
-    for (size_t t = 0; t < replicas.size(); ++t) {
-      shard.tasks[t].replicas = replicas[t];
-      AddTo(shard.requests, Times(spec.tasks[t].request, replicas[t]));
-    }
-    std::erase_if(shard.requests, [](const auto& entry) { return entry.second == 0; });
-    shard.min_available = spec.min_available;
   }
 
   /// Others make room for it, or room is kept for it where it is the first that waits for some.
@@ -234,8 +220,8 @@ class Passes {
     if (reservations_.IsBeneficiary(head.job)) {
       return false;  // A cluster's summary may show for a while who has left already.
     }
-    const Claim claim{head.job_class, head.job,
-                      PriorityValue(state_, job_class.priority).value_or(0)};
+    const Claimant claim{head.job_class, head.job,
+                         PriorityValue(state_, job_class.priority).value_or(0)};
     const auto ransom = preemption_.Find(claim, placement.clusters(), reservations_);
     if (!ransom.has_value()) {
       reservations_.Blocked(head.job, head.within, placement.clusters());

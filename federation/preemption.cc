@@ -125,7 +125,7 @@ bool Preemption::IsUnder(QueueIndex queue, QueueIndex ancestor) const {
 }
 
 /// With the job, its queue and each above it below `ancestor`.
-bool Preemption::StaysWithin(const Claim& claim, QueueIndex ancestor) const {
+bool Preemption::StaysWithin(const Claimant& claim, QueueIndex ancestor) const {
   const JobClass& job_class = state_.classes()[claim.job_class];
   const ShapeFacts& facts = state_.facts(job_class.shape);
   for (QueueIndex n = job_class.queue; n != ancestor; n = round_.tree().node(n).parent) {
@@ -139,7 +139,7 @@ bool Preemption::StaysWithin(const Claim& claim, QueueIndex ancestor) const {
   return true;
 }
 
-bool Preemption::Exceeds(const Claim& claim, const Candidate& candidate,
+bool Preemption::Exceeds(const Claimant& claim, const Candidate& candidate,
                          QueueIndex ancestor) const {
   const ShapeFacts& facts = state_.facts(state_.classes()[claim.job_class].shape);
   for (QueueIndex n = candidate.queue; n != ancestor; n = round_.tree().node(n).parent) {
@@ -159,7 +159,7 @@ int64_t Preemption::ShareOf(QueueIndex queue, const ShapeFacts& facts) const {
   return DominantShare(round_.shares()[queue], held_[queue], facts, kinds_, UsageWeight(state_));
 }
 
-bool Preemption::Eligible(const Claim& claim, const Candidate& candidate) const {
+bool Preemption::Eligible(const Claimant& claim, const Candidate& candidate) const {
   const JobClass& job_class = state_.classes()[claim.job_class];
   if (gone_[candidate.job]) {
     return false;
@@ -194,7 +194,7 @@ const ResourceVector& Preemption::AmountsThere(const Candidate& candidate,
 
 /// Without looking at anybody in particular: it could reclaim from others, or somebody of its own
 /// queue has a lower priority.
-bool Preemption::MayClaim(const Claim& claim) const {
+bool Preemption::MayClaim(const Claimant& claim) const {
   const QueueIndex queue = state_.classes()[claim.job_class].queue;
   const auto lowest = lowest_.find(queue);
   const bool lower = lowest != lowest_.end() && lowest->second < claim.priority;
@@ -237,7 +237,7 @@ bool Preemption::Enough(const Missing& missing) {
 }
 
 /// Node by node, with the victims' bound pods off their nodes; true where no nodes are given.
-bool Preemption::Packs(const Claim& claim, const ClusterView& cluster,
+bool Preemption::Packs(const Claimant& claim, const ClusterView& cluster,
                        const std::vector<const Candidate*>& victims) const {
   if (!cluster.nodes.has_value()) {
     return true;
@@ -261,7 +261,7 @@ bool Preemption::Packs(const Claim& claim, const ClusterView& cluster,
 }
 
 /// Best first until it is enough; then those that turned out not to be needed stay.
-std::vector<const Preemption::Candidate*> Preemption::Choose(const Claim& claim,
+std::vector<const Preemption::Candidate*> Preemption::Choose(const Claimant& claim,
                                                              const ClusterView& cluster,
                                                              const Missing& missing) {
   std::vector<const Candidate*> victims;
@@ -292,7 +292,7 @@ std::vector<const Preemption::Candidate*> Preemption::Choose(const Claim& claim,
 }
 
 /// Those that cost most first: whoever is not needed stays.
-void Preemption::Spare(const ClusterView& cluster, const Claim& claim, const Missing& missing,
+void Preemption::Spare(const ClusterView& cluster, const Claimant& claim, const Missing& missing,
                        std::vector<const Candidate*>& victims) const {
   for (size_t k = victims.size(); k-- > 0 && victims.size() > 1;) {
     std::vector<const Candidate*> without = victims;
@@ -320,7 +320,7 @@ void Preemption::Move(const Candidate& candidate, bool out) {
   gone_[candidate.job] = out;
 }
 
-std::optional<Ransom> Preemption::Find(const Claim& claim, const std::vector<ClusterView>& views,
+std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<ClusterView>& views,
                                        const Reservations& reservations) {
   const JobClass& job_class = state_.classes()[claim.job_class];
   const ShapeFacts& facts = state_.facts(job_class.shape);
@@ -364,7 +364,7 @@ std::optional<Ransom> Preemption::Find(const Claim& claim, const std::vector<Clu
   return best;
 }
 
-void Preemption::Commit(const Claim& claim, const Ransom& ransom) {
+void Preemption::Commit(const Claimant& claim, const Ransom& ransom) {
   for (const Candidate& candidate : candidates_) {
     if (std::find(ransom.victims.begin(), ransom.victims.end(), candidate.job) !=
         ransom.victims.end()) {

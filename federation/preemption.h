@@ -27,7 +27,7 @@
 
 namespace caldera {
 
-struct Claim {
+struct Claimant {
   ClassIndex job_class = kNoIndex;
   JobIndex job = kNoIndex;
   int32_t priority = 0;
@@ -45,10 +45,10 @@ class Preemption {
 
   /// Nothing where no set of victims frees one whole placement. `views`: what is free now, nothing
   /// of it taken off for reservations.
-  std::optional<Ransom> Find(const Claim& claim, const std::vector<ClusterView>& views,
+  std::optional<Ransom> Find(const Claimant& claim, const std::vector<ClusterView>& views,
                              const Reservations& reservations);
   /// The victims go and the claimant gets what it asks for, as far as later claims are concerned.
-  void Commit(const Claim& claim, const Ransom& ransom);
+  void Commit(const Claimant& claim, const Ransom& ransom);
   /// A job of that queue was placed.
   void Placed(QueueIndex queue, ShapeIndex shape);
 
@@ -68,11 +68,11 @@ class Preemption {
   };
 
   void FindCandidates();
-  [[nodiscard]] bool MayClaim(const Claim& claim) const;
+  [[nodiscard]] bool MayClaim(const Claimant& claim) const;
   [[nodiscard]] Int128 LostWork(const JobEntry& job, const ResourceVector& total) const;
-  [[nodiscard]] bool StaysWithin(const Claim& claim, QueueIndex below) const;
-  [[nodiscard]] bool Eligible(const Claim& claim, const Candidate& candidate) const;
-  [[nodiscard]] bool Exceeds(const Claim& claim, const Candidate& candidate,
+  [[nodiscard]] bool StaysWithin(const Claimant& claim, QueueIndex below) const;
+  [[nodiscard]] bool Eligible(const Claimant& claim, const Candidate& candidate) const;
+  [[nodiscard]] bool Exceeds(const Claimant& claim, const Candidate& candidate,
                              QueueIndex ancestor) const;
   [[nodiscard]] int64_t ShareOf(QueueIndex queue, const ShapeFacts& facts) const;
   [[nodiscard]] QueueIndex CommonAncestor(QueueIndex a, QueueIndex b) const;
@@ -83,11 +83,11 @@ class Preemption {
   [[nodiscard]] static bool Enough(const Missing& missing);
   [[nodiscard]] static const ResourceVector& AmountsThere(const Candidate& candidate,
                                                           const ClusterView& cluster);
-  [[nodiscard]] bool Packs(const Claim& claim, const ClusterView& cluster,
+  [[nodiscard]] bool Packs(const Claimant& claim, const ClusterView& cluster,
                            const std::vector<const Candidate*>& victims) const;
-  std::vector<const Candidate*> Choose(const Claim& claim, const ClusterView& cluster,
+  std::vector<const Candidate*> Choose(const Claimant& claim, const ClusterView& cluster,
                                        const Missing& missing);
-  void Spare(const ClusterView& cluster, const Claim& claim, const Missing& missing,
+  void Spare(const ClusterView& cluster, const Claimant& claim, const Missing& missing,
              std::vector<const Candidate*>& victims) const;
   void Move(const Candidate& candidate, bool out);
 

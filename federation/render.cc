@@ -31,9 +31,7 @@ const TaskGrant* FindGrant(const Shard& shard, std::string_view task) {
 int64_t WorldSize(const ShardContext& context) {
   int64_t size = 0;
   for (const Shard& shard : context.all_shards) {
-    for (const TaskGrant& grant : shard.tasks) {
-      size += grant.replicas;
-    }
+    size += shard.Pods();
   }
   return size;
 }

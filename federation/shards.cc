@@ -1,7 +1,6 @@
 #include "federation/shards.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "federation/divide.h"
 
@@ -31,10 +30,9 @@ void DivideMinAvailable(int32_t min_available, std::vector<Shard>& shards) {
   std::vector<int64_t> pods;
   for (const Shard& shard : shards) {
     floors.push_back(0);
-    pods.push_back(0);
+    pods.push_back(shard.Pods());
     for (const TaskGrant& task : shard.tasks) {
       floors.back() += task.min_available;
-      pods.back() += task.replicas;
     }
     all_floors += floors.back();
   }
@@ -54,16 +52,24 @@ void DivideMinAvailable(int32_t min_available, std::vector<Shard>& shards) {
   }
 }
 
-ResourceList RequestsOf(const JobSpec& spec, const Shard& shard) {
-  ResourceList requests;
+/// What its pods ask for, by its replicas.
+void SetRequests(const JobSpec& spec, Shard& shard) {
+  shard.requests.clear();
   for (size_t t = 0; t < spec.tasks.size(); ++t) {
-    AddTo(requests, Times(spec.tasks[t].request, shard.tasks[t].replicas));
+    AddTo(shard.requests, Times(spec.tasks[t].request, shard.tasks[t].replicas));
   }
-  std::erase_if(requests, [](const auto& entry) { return entry.second == 0; });
-  return requests;
+  std::erase_if(shard.requests, [](const auto& entry) { return entry.second == 0; });
 }
 
 }  // namespace
+
+void SetReplicas(const JobSpec& spec, const std::vector<int32_t>& replicas, Shard& shard) {
+  for (size_t t = 0; t < replicas.size(); ++t) {
+    shard.tasks[t].replicas = replicas[t];
+  }
+  shard.min_available = spec.min_available;
+  SetRequests(spec, shard);
+}
 
 std::vector<Shard> WholeShards(const State& state, const JobEntry& job,
                                const std::string& cluster) {
@@ -109,7 +115,7 @@ std::vector<Shard> SplitShards(const State& state, const JobEntry& job,
   }
   DivideMinAvailable(spec.min_available, shards);
   for (Shard& shard : shards) {
-    shard.requests = RequestsOf(spec, shard);
+    SetRequests(spec, shard);
   }
   return shards;
 }

@@ -13,6 +13,9 @@ namespace caldera {
 /// The whole job in one cluster.
 std::vector<Shard> WholeShards(const State& state, const JobEntry& job, const std::string& cluster);
 
+/// Gives the only shard of a job so many pods of each task, and what follows from that.
+void SetReplicas(const JobSpec& spec, const std::vector<int32_t>& replicas, Shard& shard);
+
 /// The shards of a split job, in the order of `parts`; every shard has all tasks. Sums are exact,
 /// task by task and in all:
 ///   replicas      the task's

@@ -14,9 +14,7 @@ namespace {
 int64_t Pods(const std::vector<Shard>& shards) {
   int64_t pods = 0;
   for (const Shard& shard : shards) {
-    for (const TaskGrant& grant : shard.tasks) {
-      pods += grant.replicas;
-    }
+    pods += shard.Pods();
   }
   return pods;
 }

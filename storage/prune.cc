@@ -12,11 +12,11 @@
 #include "storage/database.h"
 #include "storage/journal.h"
 #include "storage/reader.h"
+#include "storage/schema.h"
 
 namespace caldera {
 namespace {
 
-constexpr int64_t kHour = 3'600'000;
 /// What one transaction folds; the writer waits for it.
 constexpr int64_t kShardsAStep = 2'000;
 
@@ -122,8 +122,8 @@ class ShardFold {
       return Fail(ErrorCode::kCorrupt, "row " + rows_.Text(0) + " of shards begins before 1970");
     }
     for (int64_t at = rows_.Integer(4); at < until;) {
-      const int64_t hour = at - at % kHour;
-      const int64_t end = std::min(hour + kHour, until);
+      const int64_t hour = at - at % kUsageHour;
+      const int64_t end = std::min(hour + kUsageHour, until);
       hours[{hour, rows_.Text(1), rows_.Text(2), rows_.Text(3), rows_.Text(6)}] +=
           amount * (end - at);
       at = end;
@@ -138,11 +138,11 @@ class ShardFold {
       CALDERA_TRY(const bool found, get_.Step());
       Int128 sum = used;
       if (found) {
-        sum += Int128{get_.Integer(0)} * kHour + get_.Integer(1);
+        sum += Int128{get_.Integer(0)} * kUsageHour + get_.Integer(1);
         get_.Reset();
       }
-      CALDERA_CHECK(put_.Run(hour, queue, tenant, cluster, resource, Saturate(sum / kHour),
-                             static_cast<int64_t>(sum % kHour)));
+      CALDERA_CHECK(put_.Run(hour, queue, tenant, cluster, resource, Saturate(sum / kUsageHour),
+                             static_cast<int64_t>(sum % kUsageHour)));
     }
     return {};
   }
@@ -265,7 +265,7 @@ Result<PruneReport> Prune(const std::string& path, const PruneOptions& options) 
   PruneReport report;
   report.before = end.time - options.keep;
   const int64_t before = Count(report.before);
-  const int64_t before_hour = before - ((before % kHour) + kHour) % kHour;
+  const int64_t before_hour = before - ((before % kUsageHour) + kUsageHour) % kUsageHour;
   CALDERA_TRY(const int64_t last, LastOldCycle(reader.database(), before));
   if (options.dry_run) {
     CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(reader.database()));

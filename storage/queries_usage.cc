@@ -5,11 +5,10 @@
 
 #include "storage/balances.h"
 #include "storage/queries.h"
+#include "storage/schema.h"
 
 namespace caldera {
 namespace {
-
-constexpr int64_t kHour = 3'600'000;
 
 struct Used {
   Int128 amount_ms = 0;
@@ -57,15 +56,15 @@ Status AddHours(Database& database, const std::string& by, int64_t start, int64_
                 UsedBy& used) {
   CALDERA_TRY(Statement rows, database.Prepare("SELECT " + by + ", resource, average, rest, hour " +
                                                "FROM usage_hours WHERE hour > ?1 AND hour < ?2"));
-  rows.Start(start - kHour, end);
+  rows.Start(start - kUsageHour, end);
   while (true) {
     CALDERA_TRY(const bool row, rows.Step());
     if (!row) {
       return {};
     }
     const int64_t hour = rows.Integer(4);
-    const int64_t overlap = std::min(hour + kHour, end) - std::max(hour, start);
-    const Int128 rest = overlap == kHour ? Int128{rows.Integer(3)} : 0;
+    const int64_t overlap = std::min(hour + kUsageHour, end) - std::max(hour, start);
+    const Int128 rest = overlap == kUsageHour ? Int128{rows.Integer(3)} : 0;
     used[{rows.Text(0), rows.Text(1)}].amount_ms += Int128{rows.Integer(2)} * overlap + rest;
   }
 }
@@ -92,12 +91,12 @@ Result<Listing> ListUsage(const LedgerReader& reader, const UsageQuery& query) {
   // What was charged at one moment is not known from hours.
   CALDERA_TRY(const int64_t folded,
               database.QueryInteger("SELECT coalesce(max(hour), -1) FROM usage_hours"));
-  const bool known = folded < 0 || end >= folded + kHour;
+  const bool known = folded < 0 || end >= folded + kUsageHour;
 
   Listing listing{{query.by, "resource", "hours", "average", "now", "amountMilliseconds"}, {}};
   for (const auto& [key, amounts] : used) {
     const auto& [name, resource] = key;
-    listing.rows.push_back({name, resource, DecimalText(resource, amounts.amount_ms, kHour),
+    listing.rows.push_back({name, resource, DecimalText(resource, amounts.amount_ms, kUsageHour),
                             DecimalText(resource, amounts.amount_ms, query.window.count()),
                             known ? Datum(FormatAmount(resource, Saturate(amounts.now))) : Datum(),
                             ToText(amounts.amount_ms)});

@@ -15,6 +15,9 @@ namespace caldera {
 /// `CALD`: PRAGMA application_id of every ledger, so that no other SQLite file is taken for one.
 inline constexpr int64_t kApplicationId = 0x43414C44;
 
+/// A row of `usage_hours` is about so long, in ms.
+inline constexpr int64_t kUsageHour = 3'600'000;
+
 /// Step n brings a file from user_version n to n + 1.
 struct Migration {
   std::string sql;

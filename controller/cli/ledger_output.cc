@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "controller/cli/amounts_text.h"
+#include "controller/cli/csv.h"
 #include "controller/cli/ledger_json.h"
 #include "controller/cli/table.h"
 #include "storage/json_text.h"
@@ -105,17 +107,6 @@ std::string AsTable(const Listing& listing, const Terminal& terminal, size_t ind
   return table.Text(terminal, indent);
 }
 
-std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
-  }
-  std::string out = "\"";
-  for (const char c : text) {
-    out += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return out + "\"";
-}
-
 std::string CsvText(const Datum& datum) {
   struct Visitor {
     std::string operator()(std::monostate /*none*/) const { return ""; }
@@ -133,16 +124,12 @@ std::string CsvText(const Datum& datum) {
 }
 
 std::string AsCsv(const Listing& listing) {
-  std::string out;
-  for (size_t i = 0; i < listing.columns.size(); ++i) {
-    out += (i > 0 ? "," : "") + CsvField(listing.columns[i]);
-  }
-  out += "\r\n";
+  std::string out = CsvRow(listing.columns);
   for (const auto& row : listing.rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      out += (i > 0 ? "," : "") + CsvField(CsvText(row[i]));
-    }
-    out += "\r\n";
+    std::vector<std::string> cells;
+    cells.reserve(row.size());
+    std::transform(row.begin(), row.end(), std::back_inserter(cells), CsvText);
+    out += CsvRow(cells);
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "controller/cli/contract.h"
+#include "controller/cli/csv.h"
 #include "controller/cli/scenario.h"
 #include "controller/cli/simulate_output.h"
 
@@ -9,10 +10,7 @@ namespace caldera {
 namespace {
 
 /// Thousandths as a number: `0.873`.
-Value Milli(int64_t milli) {
-  const std::string digits = std::to_string(1000 + milli % 1000);
-  return {Value::Decimal{std::to_string(milli / 1000) + "." + digits.substr(1)}};
-}
+Value Milli(int64_t milli) { return {Value::Decimal{DecimalOf(milli)}}; }
 
 /// Seconds as a number.
 Value Seconds(Millis span) {
@@ -136,24 +134,7 @@ Value JobValue(const JobRecord& job) {
 
 // ------------------------------------------------------------------------------------------ CSV
 
-/// RFC 4180.
-std::string Quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return quoted + "\"";
-}
-
-void WriteRow(std::ostream& out, const std::vector<std::string>& cells) {
-  for (size_t i = 0; i < cells.size(); ++i) {
-    out << (i == 0 ? "" : ",") << Quoted(cells[i]);
-  }
-  out << "\r\n";
-}
+void WriteRow(std::ostream& out, const std::vector<std::string>& cells) { out << CsvRow(cells); }
 
 std::string SecondsText(Millis span) { return Seconds(span).Brief(); }
 

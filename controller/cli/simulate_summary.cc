@@ -91,6 +91,11 @@ std::string Busiest(const SimulationFigures& figures) {
 
 }  // namespace
 
+std::string DecimalOf(int64_t milli) {
+  const std::string digits = std::to_string(1000 + milli % 1000);
+  return std::to_string(milli / 1000) + "." + digits.substr(1);
+}
+
 int64_t Thousandths(int64_t part, int64_t whole) {
   return whole <= 0 ? 0 : static_cast<int64_t>((Int128{part} * kMilli + whole / 2) / whole);
 }

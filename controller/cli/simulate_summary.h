@@ -55,6 +55,8 @@ SimulationFigures FiguresOf(const SimulationRecord& record, const std::string& r
 
 /// part / whole in thousandths, rounded to the nearest; 0 where whole is 0.
 int64_t Thousandths(int64_t part, int64_t whole);
+/// Thousandths as text, `1.042`.
+std::string DecimalOf(int64_t milli);
 /// Of one resource; 0 where it is not there.
 int64_t AmountIn(const ResourceList& list, const std::string& resource);
 /// What was deserved and not had, in thousandths of what was deserved.

@@ -30,12 +30,6 @@ std::string Percent(int64_t milli) {
   return std::to_string(milli / 10) + "." + std::to_string(milli % 10) + "%";
 }
 
-/// `1.042`, of thousandths.
-std::string Ratio(int64_t milli) {
-  const std::string digits = std::to_string(1000 + milli % 1000);
-  return std::to_string(milli / 1000) + "." + digits.substr(1);
-}
-
 /// Amount-seconds as amount-hours: `4.2` GPU-hours, core-hours, `1.5Ti` hours of memory.
 std::string Hours(const std::string& resource, int64_t seconds) {
   if (IsBytes(resource)) {
@@ -185,7 +179,7 @@ class Printer {
     if (figures_.makespan.has_value()) {
       const int64_t ratio =
           Thousandths(figures_.makespan->count(), std::max<int64_t>(figures_.ideal.count(), 1));
-      Line("makespan", ShortSpan(*figures_.makespan) + ", " + Ratio(ratio) + " of the ideal " +
+      Line("makespan", ShortSpan(*figures_.makespan) + ", " + DecimalOf(ratio) + " of the ideal " +
                            ShortSpan(figures_.ideal));
     } else {
       Line("makespan", "not all jobs have ended; the ideal for those that have is " +

@@ -15,10 +15,6 @@ WorkKey KeyOf(const Carrier& carrier) {
   return {ExecutionNamespace(carrier.cluster), CarrierName(carrier.kind, carrier.ns, carrier.name)};
 }
 
-bool IsTaken(const std::string& message) {
-  return message.find("already exist") != std::string::npos;
-}
-
 }  // namespace
 
 Carriers::Carriers(Client& client, const State& state, const Observer& observer,
@@ -81,7 +77,7 @@ Carriers::Need Carriers::NeedOf(const Carrier& carrier) {
   const bool applied =
       seen->view != nullptr &&
       (seen->view->applied == WorkView::Applied::kTrue ||
-       (seen->view->applied == WorkView::Applied::kFalse && IsTaken(seen->view->applied_message)));
+       (seen->view->applied == WorkView::Applied::kFalse && seen->view->NameIsTaken()));
   return applied ? Need::kNothing : Need::kWait;
 }
 

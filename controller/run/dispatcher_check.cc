@@ -10,10 +10,6 @@
 namespace caldera {
 namespace {
 
-bool IsTaken(const std::string& message) {
-  return message.find("already exist") != std::string::npos;
-}
-
 /// Pods of that job that have, or had, a node there.
 int64_t BoundPods(const ClusterEntry& member, const JobKey& job) {
   int64_t bound = 0;
@@ -39,7 +35,7 @@ bool JobLook::CheckApplied() {
           EventRepeat::kOnce);
       continue;
     }
-    const bool taken = IsTaken(view.applied_message);
+    const bool taken = view.NameIsTaken();
     const Time since = view.applied_since == Time() ? Now() : view.applied_since;
     if (taken || since + context_.options.apply_grace <= Now()) {
       RecallFrom({view.cluster}, taken ? Verdict::kNameConflict : Verdict::kApplyFailed,

@@ -21,11 +21,7 @@ constexpr Millis kLookForGone{30'000};
 std::string Summary(const Charge& charge) {
   std::string text;
   for (const Shard& shard : charge.shards) {
-    int64_t pods = 0;
-    for (const TaskGrant& grant : shard.tasks) {
-      pods += grant.replicas;
-    }
-    text += (text.empty() ? "" : ", ") + std::to_string(pods) + " pods in cluster " +
+    text += (text.empty() ? "" : ", ") + std::to_string(shard.Pods()) + " pods in cluster " +
             shard.cluster + " (epoch " + std::to_string(shard.epoch) + ")";
   }
   return text;

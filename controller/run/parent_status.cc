@@ -27,11 +27,6 @@ std::string TextAt(const Value& value, std::initializer_list<std::string_view> p
   return text != nullptr && text->IsString() ? text->AsString() : "";
 }
 
-int64_t Replicas(const Shard& shard) {
-  return std::accumulate(shard.tasks.begin(), shard.tasks.end(), int64_t{0},
-                         [](int64_t sum, const TaskGrant& grant) { return sum + grant.replicas; });
-}
-
 bool HasCounters(const Value& status) {
   return std::any_of(kPodCounters.begin(), kPodCounters.end(),
                      [&](std::string_view name) { return NumberAt(status, name) > 0; });
@@ -41,7 +36,7 @@ bool HasCounters(const Value& status) {
 Value StatusOf(const Shard& shard, const WorkView& work) {
   Value status = work.job_status;
   if (work.phase == "Completed" && !HasCounters(status)) {
-    status.Set("succeeded", Replicas(shard));
+    status.Set("succeeded", shard.Pods());
     Value counts{Value::Map{}};
     for (const TaskGrant& grant : shard.tasks) {
       if (grant.replicas > 0) {

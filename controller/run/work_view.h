@@ -49,6 +49,10 @@ struct WorkView {
   Applied applied = Applied::kUnknown;
   std::string applied_message;
   Time applied_since;
+  /// The member has something else of that name.
+  [[nodiscard]] bool NameIsTaken() const {
+    return applied_message.find("already exist") != std::string::npos;
+  }
 
   // status.manifestStatuses of the Job: what the member reported.
   bool reported = false;
