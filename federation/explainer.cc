@@ -179,10 +179,12 @@ std::optional<Reason> Explainer::FirstBackoff(const ClusterVerdicts& clusters,
       return std::nullopt;
     }
     const ClusterBackoff* backoff = LiveBackoff(job, cluster.cluster, state_.now());
-    if (backoff != nullptr && cluster.verdict == VerdictOf(*backoff) &&
-        (first == nullptr || backoff->until < until)) {
+    // Nobody knows when the pods of an earlier placement are gone.
+    const Verdict verdict = backoff == nullptr ? Verdict::kBackoff : VerdictOf(*backoff);
+    const Time ends = backoff == nullptr ? Time::max() : backoff->until;
+    if (cluster.verdict == verdict && (first == nullptr || ends < until)) {
       first = &cluster;
-      until = backoff->until;
+      until = ends;
     }
   }
   if (first == nullptr) {

@@ -150,10 +150,22 @@ Verdict VerdictOf(const ClusterBackoff& backoff) {
   return Verdict::kBackoff;
 }
 
+/// New pods would have the names of those.
+Reason PodsLeft(const State& state, const JobEntry& job, std::string_view cluster) {
+  const auto it = state.clusters().find(cluster);
+  const int64_t left = it == state.clusters().end() ? 0 : state.PodsOf(job.key, it->second);
+  if (left == 0) {
+    return {};
+  }
+  return {Verdict::kBackoff,
+          "pods of a job of that name are still there: " + std::to_string(left),
+          {{"Cluster/" + std::string(cluster), "", left, 0, 0}}};
+}
+
 Reason BacksOff(const State& state, const JobEntry& job, std::string_view cluster) {
   const ClusterBackoff* backoff = LiveBackoff(job, cluster, state.now());
   if (backoff == nullptr) {
-    return {};
+    return PodsLeft(state, job, cluster);
   }
   int64_t pods = 0;
   for (const Task& task : state.spec(job).tasks) {

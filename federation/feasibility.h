@@ -34,7 +34,8 @@ const ClusterBackoff* LiveBackoff(const JobEntry& job, std::string_view cluster,
 /// Its verdict: the one that its reason names, else Backoff.
 Verdict VerdictOf(const ClusterBackoff& backoff);
 /// kNone, or the backoff that keeps this job out of the cluster now, with its figures: of the job's
-/// pods, it takes none.
+/// pods, it takes none. Backoff too while pods of a job of that name are there, left over from an
+/// earlier placement or somebody else's: the new ones could not be made.
 Reason BacksOff(const State& state, const JobEntry& job, std::string_view cluster);
 
 /// Some cluster that is not lost allows it, could hold it when empty, and is not ruled out by the

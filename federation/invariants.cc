@@ -49,9 +49,9 @@ class Checker {
     Expect(spec.preemptible, "it is not preemptible");
     const Millis least = spec.min_runtime.value_or(state_.settings().min_runtime);
     Expect(state_.now() - job.charge->at >= least, "it has not run for its min-runtime");
-    const auto lately = std::count_if(job.evictions.begin(), job.evictions.end(), [&](Time at) {
-      return state_.now() - at < std::chrono::hours(24);
-    });
+    const auto lately = std::count_if(
+        job.evictions.begin(), job.evictions.end(),
+        [&](const Eviction& past) { return state_.now() - past.at < std::chrono::hours(24); });
     Expect(lately < state_.settings().evictions_a_day, "it was evicted too often in a day");
     const JobIndex by = state_.FindJob(action.beneficiary, action.beneficiary_uid);
     if (by == kNoIndex || !state_.job(by).Pending()) {
@@ -62,6 +62,14 @@ class Checker {
     const auto& object = state_.queue(job.charge_queue).object;
     Expect(job.charge_queue == claimant.queue || (object.has_value() && object->reclaimable),
            "its queue is not reclaimable");
+    Expect(job.charge_queue == claimant.queue ||
+               std::none_of(claimant.evictions.begin(), claimant.evictions.end(),
+                            [&](const Eviction& past) {
+                              return past.beneficiary == job.key &&
+                                     past.beneficiary_uid == job.uid &&
+                                     state_.now() - past.at < std::chrono::hours(24);
+                            }),
+           "who it makes room for made room for it in the last day");
   }
 
   void CheckAction(const Action& action) {
@@ -92,6 +100,9 @@ class Checker {
         Expect(backoff.cluster != shard.cluster || backoff.until <= state_.now(),
                "cluster " + shard.cluster + " backs off for it");
       }
+      const auto there = state_.clusters().find(shard.cluster);
+      Expect(there == state_.clusters().end() || state_.PodsOf(job.key, there->second) == 0,
+             "pods of it are still in cluster " + shard.cluster);
       if (CheckCluster(state_.spec(job).clusters, shard)) {
         for (const std::string& broken : limits_.Charge(job, shard)) {
           Expect(false, broken);

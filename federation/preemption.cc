@@ -168,7 +168,8 @@ bool Preemption::Eligible(const Claimant& claim, const Candidate& candidate) con
     return candidate.priority < claim.priority;
   }
   const QueueNode& node = round_.tree().node(candidate.queue);
-  if (!node.attached || !node.object().reclaimable) {
+  if (!node.attached || !node.object().reclaimable ||
+      state_.job(claim.job).EvictedLatelyFor(state_.job(candidate.job), state_.now())) {
     return false;
   }
   const QueueIndex ancestor = CommonAncestor(job_class.queue, candidate.queue);
@@ -199,6 +200,28 @@ bool Preemption::MayClaim(const Claimant& claim) const {
   const auto lowest = lowest_.find(queue);
   const bool lower = lowest != lowest_.end() && lowest->second < claim.priority;
   return lower || StaysWithin(claim, round_.tree().node(queue).parent);
+}
+
+/// With the job and without the victims, a queue of the claimant holds more than before and more
+/// than its deserved.
+bool Preemption::Borrows(const Claimant& claim,
+                         const std::vector<const Candidate*>& victims) const {
+  const JobClass& job_class = state_.classes()[claim.job_class];
+  const ShapeFacts& facts = state_.facts(job_class.shape);
+  for (QueueIndex n = job_class.queue; n != round_.tree().root();
+       n = round_.tree().node(n).parent) {
+    for (const ResourceIndex r : facts.requested) {
+      int64_t more = facts.total[r];
+      for (const Candidate* victim : victims) {
+        more = SaturatingSub(more, IsUnder(victim->queue, n) ? victim->total[r] : 0);
+      }
+      if (r != kinds_.pods && more > 0 &&
+          SaturatingAdd(held_[n][r], more) > round_.shares()[n].deserved[r]) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 bool Preemption::Helps(const Candidate& candidate, const ResourceVector& there,
@@ -352,7 +375,7 @@ std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<
     for (const Candidate* victim : victims) {
       lost += victim->lost_work;
     }
-    if (!victims.empty() &&
+    if (!victims.empty() && !Borrows(claim, victims) &&
         (!best || std::pair(lost, victims.size()) < std::pair(least, best->victims.size()))) {
       least = lost;
       best = Ransom{c, {}};

@@ -1,16 +1,19 @@
 // Whom to evict so that a job that fits nowhere can be placed. Pure; one object a round.
 // A victim is a placed job that
 //   - may be evicted at all: preemptible, run for its min-runtime, not too often in 24 hours, not
-//   on
-//     its way out already, in a cluster that is Ready;
+//     on its way out already, in a cluster that is Ready;
 //   - is of a reclaimable queue that exceeds its deserved, in a resource that both ask for, and so
 //     does every queue above it below the common ancestor, before each eviction, while the
 //     claimant's queue and those above it stay within theirs with the job (reclaim); or is of the
 //     claimant's own queue and of lower priority (preemption);
 //   - if it is its queue's only job: of a queue whose share is larger than the claimant's.
-// The deserved is the same on both sides, whole devices on neither: what was taken can not be taken
-// back, so no two jobs evict each other in turn. A PriorityClass with preemptionPolicy Never evicts
-// nobody. Nobody is evicted to relieve a tenant's quota, or for room that a guarantee keeps idle.
+// Above its deserved no queue of the claimant holds more afterwards than before: nobody is evicted
+// for borrowers, and who preempts in a queue that borrows takes as much from it.
+// Who was evicted for a job takes nothing back from it for 24 hours: what a victim leaves beyond
+// what was asked for may be borrowed, and then the claimant's queue exceeds its deserved. Otherwise
+// the deserved is the same on both sides, whole devices on neither. A PriorityClass with
+// preemptionPolicy Never evicts nobody. Nobody is evicted to relieve a tenant's quota, or for room
+// that a guarantee keeps idle.
 // Chosen is the cluster where least work is lost, and there the victims with least, as many as one
 // whole placement takes; work lost is the time since the start times the job's largest part of the
 // federation. A job in several clusters goes whole and counts whole.
@@ -77,6 +80,8 @@ class Preemption {
   [[nodiscard]] int64_t ShareOf(QueueIndex queue, const ShapeFacts& facts) const;
   [[nodiscard]] QueueIndex CommonAncestor(QueueIndex a, QueueIndex b) const;
   [[nodiscard]] bool IsUnder(QueueIndex queue, QueueIndex ancestor) const;
+  [[nodiscard]] bool Borrows(const Claimant& claim,
+                             const std::vector<const Candidate*>& victims) const;
   [[nodiscard]] bool Helps(const Candidate& candidate, const ResourceVector& there,
                            const Missing& missing) const;
   void Free(const Candidate& candidate, const ResourceVector& there, Missing& missing) const;

@@ -197,14 +197,57 @@ void State::On(const NodeDelete& change) {
 
 void State::On(const PodUpsert& change) {
   const Pod& pod = change.pod;
-  clusters_[ClusterOf(pod.cluster)].pods.insert_or_assign({pod.ns, pod.name}, pod);
+  const ClusterIndex cluster = ClusterOf(pod.cluster);
+  const auto [it, added] = clusters_[cluster].pods.try_emplace({pod.ns, pod.name}, pod);
+  if (!added && it->second.job != pod.job) {
+    CountPod(it->second, cluster, -1);
+  }
+  if (added || it->second.job != pod.job) {
+    CountPod(pod, cluster, 1);
+  }
+  it->second = pod;
   InternAll(pod.requests);
 }
 
 void State::On(const PodDelete& change) {
-  if (const auto it = cluster_names_.find(change.cluster); it != cluster_names_.end()) {
-    clusters_[it->second].pods.erase({change.ns, change.name});
+  const auto it = cluster_names_.find(change.cluster);
+  if (it == cluster_names_.end()) {
+    return;
   }
+  auto& pods = clusters_[it->second].pods;
+  if (const auto pod = pods.find({change.ns, change.name}); pod != pods.end()) {
+    CountPod(pod->second, it->second, -1);
+    pods.erase(pod);
+  }
+}
+
+void State::CountPod(const Pod& pod, ClusterIndex cluster, int64_t count) {
+  if (pod.job.empty()) {
+    return;
+  }
+  const JobKey key{pod.ns, pod.job};
+  auto& clusters = pods_of_[key];
+  const int64_t now = clusters[cluster] += count;
+  if (now == 0) {
+    clusters.erase(cluster);
+  }
+  if (clusters.empty()) {
+    pods_of_.erase(key);
+  }
+  const bool changed = now == 0 || now == count;  // The last one went, or the first one came.
+  if (const auto job = job_keys_.find({key, JobKind::kJob}); changed && job != job_keys_.end()) {
+    Dequeue(job->second);
+    Enqueue(job->second);
+  }
+}
+
+int64_t State::PodsOf(const JobKey& job, ClusterIndex cluster) const {
+  const auto clusters = pods_of_.find(job);
+  if (clusters == pods_of_.end()) {
+    return 0;
+  }
+  const auto count = clusters->second.find(cluster);
+  return count == clusters->second.end() ? 0 : count->second;
 }
 
 void State::On(const HyperNodeUpsert& change) {

@@ -120,8 +120,7 @@ struct JobEntry {
   Time reported;
   std::string checkpoint;
 
-  std::vector<Time>
-      evictions;  ///< When it was evicted, as far as they may still count; oldest first.
+  std::vector<Eviction> evictions;  ///< As far as they may still count; oldest first.
 
   std::optional<Charge> charge;
   QueueIndex charge_queue = kNoIndex;  ///< Which queue it is charged to.
@@ -138,7 +137,14 @@ struct JobEntry {
   /// How often in the 24 hours up to `now`.
   [[nodiscard]] int64_t EvictedLately(Time now) const {
     return std::count_if(evictions.begin(), evictions.end(),
-                         [&](Time at) { return now - at < kEvictionWindow; });
+                         [&](const Eviction& past) { return now - past.at < kEvictionWindow; });
+  }
+  /// It was evicted for that job in the 24 hours up to `now`.
+  [[nodiscard]] bool EvictedLatelyFor(const JobEntry& other, Time now) const {
+    return std::any_of(evictions.begin(), evictions.end(), [&](const Eviction& past) {
+      return past.beneficiary == other.key && past.beneficiary_uid == other.uid &&
+             now - past.at < kEvictionWindow;
+    });
   }
   [[nodiscard]] bool Evicting() const { return charge.has_value() && charge->eviction.has_value(); }
   /// Neither finished nor placed.
@@ -152,11 +158,12 @@ struct JobClass {
   PriorityIndex priority = kNoIndex;
   TenantIndex tenant = kNoIndex;
   ShapeIndex shape = kNoIndex;
-  bool preemptible = true;            ///< One that is not never borrows.
-  Millis estimate{0};                 ///< How long they run at most, rounded up; 0: not known.
-  SpecIndex elastic = kNoIndex;       ///< Of jobs that may get a part of it: all of one spec.
-  std::vector<ClusterIndex> blocked;  ///< Clusters that back off for these jobs; sorted.
-  ClassFifo waiting;                  ///< Empty: the slot is free.
+  bool preemptible = true;       ///< One that is not never borrows.
+  Millis estimate{0};            ///< How long they run at most, rounded up; 0: not known.
+  SpecIndex elastic = kNoIndex;  ///< Of jobs that may get a part of it: all of one spec.
+  /// Clusters that back off for these jobs, or where pods of such a name still are; sorted.
+  std::vector<ClusterIndex> blocked;
+  ClassFifo waiting;  ///< Empty: the slot is free.
 
   [[nodiscard]] bool IsBlocked(ClusterIndex cluster) const {
     return std::binary_search(blocked.begin(), blocked.end(), cluster);
@@ -211,6 +218,8 @@ class State {
 
   /// The jobs on their way out, in no order that may be seen.
   [[nodiscard]] const std::set<JobIndex>& evicting() const { return evicting_; }
+  /// How many pods of a job of that name are seen in that cluster, finished ones included.
+  [[nodiscard]] int64_t PodsOf(const JobKey& job, ClusterIndex cluster) const;
   /// By job. Some may be of jobs that do not wait any more: the next plan drops them.
   [[nodiscard]] const std::vector<Reservation>& reservations() const { return reservations_; }
   /// What a queue's own jobs of each tenant used lately, at `now`.
@@ -252,6 +261,7 @@ class State {
   ClusterIndex ClusterOf(const std::string& name);
   PriorityIndex PriorityOf(const std::string& name);
   void InternAll(const ResourceList& list);
+  void CountPod(const Pod& pod, ClusterIndex cluster, int64_t count);
 
   // state_jobs.cc: jobs and what they hold.
   void On(const JobUpsert& change);
@@ -300,6 +310,7 @@ class State {
   std::set<std::pair<Time, JobIndex>> settling_;
   /// Candidates that some cluster backs off for, by when the first of them ends.
   std::set<std::pair<Time, JobIndex>> backing_off_;
+  std::map<JobKey, std::map<ClusterIndex, int64_t>> pods_of_;
   std::set<JobIndex> resizes_;
   std::set<JobIndex> evicting_;
   std::vector<Reservation> reservations_;

@@ -95,19 +95,19 @@ void State::ExportJob(JobIndex index, std::vector<Change>& changes) const {
   if (taken_over || entry.last_epoch > implied) {
     changes.emplace_back(Released{entry.key, entry.uid, entry.last_epoch});
   }
+  const auto say = [&](const Eviction& eviction) {
+    changes.emplace_back(Evicted{entry.key, entry.uid, eviction.intent, eviction.at,
+                                 eviction.beneficiary, eviction.beneficiary_uid});
+  };
   // Those before the one that goes on; said of a job that holds nothing yet, or is placed after it.
   const size_t past = entry.evictions.size() - (entry.Evicting() ? 1 : 0);
-  for (size_t k = 0; k < past; ++k) {
-    changes.emplace_back(Evicted{entry.key, entry.uid, 0, entry.evictions[k], {}, ""});
-  }
+  std::for_each_n(entry.evictions.begin(), past, say);
   if (entry.charge.has_value()) {
     const Charge& charge = *entry.charge;
     changes.emplace_back(Placed{entry.key, entry.uid, charge.intent, charge.at, charge.shards});
   }
   if (entry.Evicting()) {
-    const Eviction& eviction = *entry.charge->eviction;
-    changes.emplace_back(Evicted{entry.key, entry.uid, eviction.intent, eviction.at,
-                                 eviction.beneficiary, eviction.beneficiary_uid});
+    say(*entry.charge->eviction);
   }
 }
 

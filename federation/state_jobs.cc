@@ -189,11 +189,12 @@ void State::On(const Evicted& change) {
     return;
   }
   JobEntry& entry = jobs_[index];
-  std::erase_if(entry.evictions, [&](Time at) { return at + kEvictionWindow <= change.at; });
-  entry.evictions.push_back(change.at);
+  const Eviction eviction{change.intent, change.at, change.beneficiary, change.beneficiary_uid};
+  std::erase_if(entry.evictions,
+                [&](const Eviction& past) { return past.at + kEvictionWindow <= change.at; });
+  entry.evictions.push_back(eviction);
   if (entry.charge.has_value()) {
-    entry.charge->eviction =
-        Eviction{change.intent, change.at, change.beneficiary, change.beneficiary_uid};
+    entry.charge->eviction = eviction;
     evicting_.insert(index);
     resizes_.erase(index);
   }
@@ -326,6 +327,11 @@ std::vector<ClusterIndex> State::BlockedFor(JobEntry& entry) {
       blocked.push_back(ClusterOf(backoff.cluster));
       entry.backs_off =
           entry.backs_off == Time() ? backoff.until : std::min(entry.backs_off, backoff.until);
+    }
+  }
+  if (const auto it = pods_of_.find(entry.key); it != pods_of_.end()) {
+    for (const auto& [cluster, count] : it->second) {
+      blocked.push_back(cluster);
     }
   }
   std::sort(blocked.begin(), blocked.end());

@@ -58,7 +58,7 @@ Task TaskOf(int shape) {
   task.replicas = 1 + Below(salt, 8);
   task.min_available = task.replicas;
   const int64_t cores = 1 + Below(salt + 1, 8);
-  task.request = {{"cpu", cores * 1000 + 10 * (shape % 100)},
+  task.request = {{"cpu", cores * 1000 + int64_t{10} * (shape % 100)},
                   {"memory", cores * (2 + Below(salt + 2, 3)) * kGi},
                   {"pods", 1},
                   {"ephemeral-storage", cores * 10 * kGi}};

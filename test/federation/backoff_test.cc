@@ -66,6 +66,27 @@ TEST_CASE("jobs that share blocked clusters share a class until one comes back")
   CHECK(fed.state.NextTimed() == Time());
 }
 
+TEST_CASE("a cluster where pods of that name still are is refused until the last is gone") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=8");
+  const auto pod = [](const std::string& name, const std::string& job, bool terminal) {
+    return PodUpsert{{"east", "n", name, "", Amounts("cpu=1 pods=1"), terminal, job, "worker"}};
+  };
+  fed.Do(pod("a-0", "a", false)).Do(pod("a-1", "a", false));
+  fed.AddJob("n/a", "default", 1, "cpu=4").AddJob("n/b", "default", 1, "cpu=4");
+  CHECK(Placements(fed.Go()) == Names{"n/b@east"});
+  const auto pending = ExplainPending(fed.state);
+  REQUIRE(pending.size() == 1);
+  CHECK(pending[0].verdict == Verdict::kBackoff);
+  CHECK(pending[0].message ==
+        "cluster east could not take it: pods of a job of that name are still there: 2");
+  fed.Do(pod("a-0", "a", true)).Do(PodDelete{"east", "n", "a-1"});
+  CHECK(fed.Go().actions.empty());
+  SUBCASE("deleted") { fed.Do(PodDelete{"east", "n", "a-0"}); }
+  SUBCASE("another's now") { fed.Do(pod("a-0", "b", true)); }
+  CHECK(Placements(fed.Go()) == Names{"n/a@east"});
+}
+
 TEST_CASE("explain names the reason of the backoff with its message and figures") {
   const std::vector<std::pair<std::string, Verdict>> reasons = {
       {"NameConflict", Verdict::kNameConflict},   {"ApplyFailed", Verdict::kApplyFailed},

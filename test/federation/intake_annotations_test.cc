@@ -145,7 +145,7 @@ TEST_CASE("annotations: those of later releases are checked and warned about") {
 }
 
 TEST_CASE("annotations: those of splitting and evictions are taken without a warning") {
-  for (const auto& [name, value] :
+  for (const auto& entry :
        std::vector<std::pair<std::string, std::string>>{{"split", "never"},
                                                         {"split", "allowed"},
                                                         {"rendezvous", "trainer.example.org:29500"},
@@ -157,9 +157,9 @@ TEST_CASE("annotations: those of splitting and evictions are taken without a war
                                                         {"min-runtime", "10m"},
                                                         {"elastic", "\"true\""},
                                                         {"preemptible", "\"false\""}}) {
-    const Intake intake = TakeAnnotated(Ours(name, value));
-    CHECK_MESSAGE(intake.errors.empty(), name, " ", value);
-    CHECK_MESSAGE(intake.warnings.empty(), name, " ", value);
+    const Intake intake = TakeAnnotated(Ours(entry.first, entry.second));
+    CHECK_MESSAGE(intake.errors.empty(), entry.first, " ", entry.second);
+    CHECK_MESSAGE(intake.warnings.empty(), entry.first, " ", entry.second);
   }
 }
 

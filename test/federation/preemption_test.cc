@@ -213,6 +213,44 @@ TEST_CASE("Inside a queue the higher priority preempts the lower") {
   }
 }
 
+TEST_CASE("Who preempts in its queue does not make it borrow more") {
+  Fed fed = Borrowed();
+  fed.AddPriorityClass("high", 10);
+  fed.AddJob("n/low", "a", 1, "cpu=4").AddJob("n/b1", "b", 1, "cpu=4");
+  fed.Go();
+  fed.AddJob("n/b2", "b", 1, "cpu=3");  // Does not fit: each deserves 5.
+  Pass(fed, minutes(30));
+  const auto high = [](Job& job) { job.priority_class = "high"; };
+  SUBCASE("6 where it deserves 5 and holds 4") {
+    fed.AddJob("n/high", "a", 1, "cpu=6", high);
+    CHECK(Said(fed.Go()).empty());
+  }
+  SUBCASE("5") {
+    fed.AddJob("n/high", "a", 1, "cpu=5", high);
+    CHECK(Said(fed.Go()) == "Evict n/low");
+  }
+}
+
+TEST_CASE("Who was evicted for a job does not evict it") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=4").AddCluster("west", "cpu=4");
+  fed.AddQueue("a", [](Queue& queue) { queue.priority = 1; }).AddQueue("b");
+  fed.AddJob("n/b1", "b", 1, "cpu=3", [](Job& job) { job.preemptible = false; });
+  fed.AddJob("n/b2", "b", 1, "cpu=4").AddJob("n/b3", "b", 1, "cpu=1");
+  fed.Go();
+  Pass(fed, minutes(30));
+  fed.AddJob("n/a1", "a", 1, "cpu=1").AddJob("n/a2", "a", 1, "cpu=1");
+  fed.AddJob("n/a3", "a", 1, "cpu=3");
+  REQUIRE(Said(fed.Go()) == "Evict n/b3, Evict n/b2");  // For a1 and for a2.
+  Leave(fed);
+  // b2 left three more than a2 asked for: a3 borrows them, and a is above what it deserves.
+  REQUIRE(Said(fed.Go()) == "Place n/a1, Place n/a2, Place n/a3");
+  Pass(fed, minutes(30));
+  const Plan plan = fed.Go();
+  REQUIRE(Said(plan) == "Evict n/a2");
+  CHECK(plan.actions[0].beneficiary == Key("n/b3"));
+}
+
 TEST_CASE("Nobody is evicted where that makes no whole placement") {
   Fed fed;
   fed.AddCluster("east", "cpu=6").AddCluster("west", "cpu=6");

@@ -175,6 +175,18 @@ bool ReferencePlanner::WithinLimits(const RefJob& job) {
 
 // ----------------------------------------------------------------------------------- clusters
 
+/// It backs off for the job, or pods of such a name are there.
+bool ReferencePlanner::IsClosed(const RefJob& job, const RefCluster& cluster) const {
+  const auto& backoffs = job.object.backoffs;
+  return std::any_of(backoffs.begin(), backoffs.end(),
+                     [&](const ClusterBackoff& backoff) {
+                       return backoff.cluster == cluster.object.name && backoff.until > state_.now;
+                     }) ||
+         std::any_of(cluster.pods.begin(), cluster.pods.end(), [&](const Pod& pod) {
+           return pod.ns == job.object.key.ns && pod.job == job.object.key.name;
+         });
+}
+
 std::string ReferencePlanner::BestCluster(const RefJob& job) const {
   const ResourceList requested = job.Requested();
   const bool devices = std::any_of(requested.begin(), requested.end(),
@@ -184,12 +196,7 @@ std::string ReferencePlanner::BestCluster(const RefJob& job) const {
   std::tuple<size_t, int64_t, std::string> best_rest;
   const auto names = job.object.clusters.names;
   for (const auto& [name, cluster] : state_.clusters) {
-    const auto& backoffs = job.object.backoffs;
-    const bool backs_off = std::any_of(
-        backoffs.begin(), backoffs.end(), [&, &name = name](const ClusterBackoff& backoff) {
-          return backoff.cluster == name && backoff.until > state_.now;
-        });
-    if (backs_off || !cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
+    if (IsClosed(job, cluster) || !cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
         !RefFits(requested, cluster.free) || !WithinQuota(job, name) ||
         !RefPacks(cluster.nodes, job.object)) {
       continue;
@@ -242,12 +249,7 @@ Action ReferencePlanner::Split(const RefJob& job) {
   for (size_t c = 0; c < views_.size(); ++c) {
     const std::string& name = views_[c].name();
     const RefCluster& cluster = state_.clusters.at(name);
-    const auto& backoffs = job.object.backoffs;
-    if (!cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
-        std::any_of(backoffs.begin(), backoffs.end(),
-                    [&, &name = name](const ClusterBackoff& backoff) {
-                      return backoff.cluster == name && backoff.until > state_.now;
-                    })) {
+    if (!cluster.Offers() || !RefAllowed(cluster, job.object.clusters) || IsClosed(job, cluster)) {
       continue;
     }
     SplitSite site{c, &views_[c], views_[c].free,

@@ -44,6 +44,7 @@ class ReferencePlanner {
 
   [[nodiscard]] bool WithinQuota(const RefJob& job, const std::string& cluster) const;
   [[nodiscard]] bool WithinLimits(const RefJob& job);
+  [[nodiscard]] bool IsClosed(const RefJob& job, const RefCluster& cluster) const;
   [[nodiscard]] std::string BestCluster(const RefJob& job) const;
   [[nodiscard]] bool IsFifo(const std::string& queue) const;
   [[nodiscard]] static Action Whole(const RefJob& job, const std::string& cluster);
