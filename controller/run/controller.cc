@@ -104,6 +104,14 @@ class Controller::Impl {
                    Log(LogLevel::kWarn, "leader election", {{"error", error.message}});
                  }}) {}
 
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    Freeze();
+    executor_.Cancel(poll_timer_);
+    executor_.Cancel(stop_timer_);
+  }
+
   void Start() {
     informers_.Start();
     if (config_.leader.enabled && !config_.observe) {
@@ -198,10 +206,10 @@ class Controller::Impl {
   void AwaitIdle() {
     if ((dispatcher_.idle() && events_.idle()) || executor_.Now() >= stop_by_) {
       leader_.Stop([this] { Finish(); });
-      executor_.PostAfter(kLeaseWait, [this] { Finish(); });
+      stop_timer_ = executor_.PostAfter(kLeaseWait, [this] { Finish(); });
       return;
     }
-    executor_.PostAfter(kStopPoll, [this] { AwaitIdle(); });
+    poll_timer_ = executor_.PostAfter(kStopPoll, [this] { AwaitIdle(); });
   }
 
   void Finish() {
@@ -410,6 +418,8 @@ class Controller::Impl {
   Millis retry_ = kFirstRetry;
   Executor::TimerId cycle_timer_ = 0;
   Executor::TimerId due_timer_ = 0;
+  Executor::TimerId poll_timer_ = 0;
+  Executor::TimerId stop_timer_ = 0;
   Time stop_by_;
   std::function<void()> done_;
 };

@@ -36,6 +36,7 @@ class Controller {
                                                     std::function<void()> on_lost);
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
+  /// Nothing is written any more, as if the process were gone: the Lease is not given back.
   ~Controller();
 
   void Start();

@@ -1,0 +1,339 @@
+// The whole controller in virtual time on one thread: informers, cycle, ledger, dispatcher, leader
+// election, over a Karmada API, what Karmada does with Works, and two members that run Jobs.
+#include "controller/run/controller.h"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/kube/json_reader.h"
+#include "controller/run/log.h"
+#include "storage/database.h"
+#include "storage/ledger.h"
+#include "test/sandbox/api_server.h"
+#include "test/sandbox/member_life.h"
+#include "test/sandbox/served_kinds.h"
+#include "test/sandbox/tree.h"
+#include "test/sandbox/work_executor.h"
+#include "test/storage/scene.h"
+
+namespace caldera::testing {
+namespace {
+
+using sandbox::ApiServer;
+using sandbox::ListAt;
+using sandbox::TextAt;
+
+constexpr Millis kSoon{3'000};
+constexpr Millis kRun{40'000};  ///< How long each pod runs.
+const std::string kJobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/team-a/jobs";
+
+/// A process with the controller in it; gone without a word when it is destroyed.
+struct Replica {
+  Replica(Executor& executor, HttpTransport& karmada, const std::string& ledger_file,
+          const std::string& identity)
+      : ledger(Must(Ledger::Open(ledger_file, Impatient()))) {
+    ControllerConfig config;
+    config.log.level = "off";
+    StartLog(config.log);
+    config.leader.identity = identity;
+    controller = Must(caldera::Controller::Create(config, {executor, karmada, ledger, metrics},
+                                                  [this] { lost = true; }));
+    controller->Start();
+  }
+  static LedgerOptions Impatient() {
+    LedgerOptions options;
+    options.busy_timeout = Millis(0);
+    return options;
+  }
+  Ledger ledger;
+  Metrics metrics;
+  bool lost = false;
+  std::unique_ptr<caldera::Controller> controller;
+};
+
+/// Members east and west with two nodes of 4 cpu each, and queue gold.
+class Federation {
+ public:
+  Federation() {
+    for (const auto& [name, member] : Members()) {
+      karmada.AddMember(name, *member);
+      works_.AddMember(name, *member);
+      for (const std::string node : {"n1", "n2"}) {
+        Create(*member, "/api/v1/nodes",
+               R"({"metadata":{"name":")" + node +
+                   R"("},"status":{"allocatable":{"cpu":"4","pods":"110"},)" +
+                   R"("conditions":[{"type":"Ready","status":"True"}]}})");
+      }
+    }
+    for (auto* const life : {&east_life_, &west_life_}) {
+      life->Start();
+    }
+    works_.Start();
+    for (const std::string name : {"team-a", "caldera-system"}) {
+      Create(karmada, "/api/v1/namespaces", R"({"metadata":{"name":")" + name + R"("}})");
+    }
+    for (const auto& [name, member] : Members()) {
+      Create(karmada, "/apis/cluster.karmada.io/v1alpha1/clusters",
+             R"({"metadata":{"name":")" + name + R"("},"spec":{"syncMode":"Push"}})");
+    }
+    Create(karmada, "/apis/scheduling.volcano.sh/v1beta1/queues",
+           R"({"metadata":{"name":"gold"},"spec":{"weight":1}})");
+    Advance(Millis(20'000));
+  }
+
+  std::vector<std::pair<std::string, ApiServer*>> Members() {
+    return {{"east", &east}, {"west", &west}};
+  }
+  std::unique_ptr<Replica> StartReplica(const std::string& identity = "one",
+                                        const std::string& ledger = "ledger.db") {
+    auto replica = std::make_unique<Replica>(executor, karmada, directory.File(ledger), identity);
+    Advance(kSoon);
+    return replica;
+  }
+
+  void Advance(Millis span) {
+    const Time end = clock.Now() + span;
+    Settle();
+    for (Time next = executor.NextTimer(); next != Time() && next <= end;
+         next = executor.NextTimer()) {
+      clock.Set(std::max(next, clock.Now()));
+      Settle();
+    }
+    clock.Set(end);
+    Settle();
+  }
+
+  /// Of one-cpu pods.
+  void Submit(const std::string& name, int pods) {
+    const std::string count = std::to_string(pods);
+    Create(karmada, kJobs,
+           R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":")" + name +
+               R"(","namespace":"team-a"},"spec":{"queue":"gold","minAvailable":)" + count +
+               R"(,"tasks":[{"name":"worker","replicas":)" + count +
+               R"(,"template":{"spec":{"containers":[{"name":"c","image":"i","resources":)" +
+               R"({"requests":{"cpu":"1"}}}]}}}]}})");
+  }
+  void Delete(const std::string& name) {
+    CHECK(Do(karmada, "DELETE", kJobs + "/" + name).status / 100 == 2);
+  }
+  std::string Phase(const std::string& name) {
+    return TextAt(Get(karmada, kJobs + "/" + name), {"status", "state", "phase"});
+  }
+  /// `east/train`: Jobs in members, those on their way out too.
+  std::multiset<std::string> Running() {
+    std::multiset<std::string> jobs;
+    for (const auto& [name, member] : Members()) {
+      const Value list = Get(*member, kJobs);
+      for (const Value& job : ListAt(list, {"items"})) {
+        jobs.insert(name + "/" + TextAt(job, {"metadata", "name"}));
+      }
+    }
+    return jobs;
+  }
+  size_t Works() {
+    const Value list = Get(karmada, "/apis/work.karmada.io/v1alpha1/works");
+    size_t shards = 0;
+    for (const Value& work : ListAt(list, {"items"})) {
+      shards += TextAt(work, {"metadata", "labels", "federation.caldera.sh/work"}) == "shard";
+    }
+    return shards;
+  }
+
+ private:
+  HttpResponse Do(ApiServer& server, const std::string& method, const std::string& path,
+                  const std::string& body = "") {
+    HttpRequest request;
+    request.method = method;
+    request.path = path;
+    request.body = body;
+    request.headers["content-type"] = "application/json";
+    std::optional<HttpResponse> answer;
+    server.Send(std::move(request), [&](Result<HttpResponse> r) { answer = *std::move(r); });
+    Settle();
+    REQUIRE(answer.has_value());
+    return *answer;
+  }
+  void Create(ApiServer& server, const std::string& path, const std::string& body) {
+    const HttpResponse response = Do(server, "POST", path, body);
+    REQUIRE_MESSAGE(response.status == 201, response.body);
+  }
+  Value Get(ApiServer& server, const std::string& path) {
+    const HttpResponse response = Do(server, "GET", path);
+    return response.status == 200 ? *ParseJson(response.body) : Value();
+  }
+  void Settle() {
+    while (executor.RunDue()) {
+    }
+  }
+  static sandbox::MemberLifeOptions Life() {
+    sandbox::MemberLifeOptions options;
+    options.duration = kRun;
+    return options;
+  }
+
+ public:
+  ManualClock clock{*ParseTime("2026-12-01T08:00:00Z")};
+  Executor executor{clock};
+  ApiServer karmada{executor, {"karmada", sandbox::KarmadaKinds()}};
+  ApiServer east{executor, {"east", sandbox::MemberKinds()}};
+  ApiServer west{executor, {"west", sandbox::MemberKinds()}};
+  TempDir directory;
+
+ private:
+  sandbox::MemberLife east_life_{east, executor, Life()};
+  sandbox::MemberLife west_life_{west, executor, Life()};
+  sandbox::WorkExecutor works_{karmada, executor, {}};
+};
+
+/// Nothing is charged any more.
+bool Settled(const State& state) {
+  for (const auto& [name, queue] : state.queues()) {
+    for (const ResourceIndex r : {0U, 1U}) {
+      if (state.queue(queue).charged[r] != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+TEST_CASE("Jobs run to their end, and who waits goes when room frees") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  REQUIRE(one->controller->leading());
+  fed.Submit("a", 8);
+  fed.Submit("b", 8);
+  fed.Submit("c", 8);
+  fed.Advance(kSoon);
+  CHECK(fed.Phase("a") == "Running");
+  CHECK(fed.Phase("b") == "Running");
+  CHECK(fed.Running().size() == 2);
+  fed.Advance(kRun + Millis(30'000));
+  CHECK(fed.Phase("a") == "Completed");
+  CHECK(fed.Phase("c") == "Running");
+  fed.Advance(kRun + Millis(30'000));
+  CHECK(fed.Phase("c") == "Completed");
+  CHECK(Settled(one->controller->state()));
+  for (const std::string name : {"a", "b", "c"}) {
+    fed.Delete(name);
+  }
+  fed.Advance(Millis(30'000));
+  CHECK(fed.Works() == 0);
+  CHECK(fed.Running().empty());
+  CHECK(one->controller->idle());
+}
+
+TEST_CASE("A deleted Job's shard goes, and its room is another's") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  fed.Submit("a", 8);
+  fed.Submit("b", 8);
+  fed.Submit("c", 8);
+  fed.Advance(kSoon);
+  fed.Delete("a");
+  fed.Advance(Millis(50'000));
+  CHECK(fed.Phase("c") == "Running");
+  CHECK(fed.Running().size() == 2);
+}
+
+TEST_CASE(
+    "A controller that is killed loses and doubles nothing, whether its ledger is there or not") {
+  for (int64_t after = 0; after <= 2'000; after += 250) {
+    for (const bool keeps : {true, false}) {
+      CAPTURE(after);
+      CAPTURE(keeps);
+      Federation fed;
+      auto one = fed.StartReplica();
+      fed.Submit("a", 8);
+      fed.Submit("b", 5);
+      fed.Submit("c", 4);
+      fed.Advance(Millis(after));
+      one.reset();
+      fed.Advance(Millis(500));
+      one = fed.StartReplica("two", keeps ? "ledger.db" : "another.db");
+      fed.Advance(Millis(25'000));  // The Lease of the first has to end.
+      REQUIRE(one->controller->leading());
+      CHECK(fed.Running().size() == 2);
+      CHECK(fed.Works() == 2);
+      fed.Advance(4 * kRun);
+      for (const std::string name : {"a", "b", "c"}) {
+        CHECK(fed.Phase(name) == "Completed");
+      }
+      CHECK(Settled(one->controller->state()));
+    }
+  }
+}
+
+TEST_CASE("What cannot be recorded is not done; it is done once it can") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  auto other =
+      Must(Database::Open(fed.directory.File("ledger.db"), Database::Mode::kReadWrite, Millis(0)));
+  Must(other.Execute("BEGIN IMMEDIATE"));
+  fed.Submit("a", 8);
+  fed.Advance(kSoon);
+  CHECK(fed.Works() == 0);
+  CHECK(fed.Phase("a").empty());
+  CHECK(one->controller->NotReady() == std::vector<std::string>{"the ledger cannot be written"});
+  Must(other.Execute("ROLLBACK"));
+  fed.Advance(Millis(10'000));
+  CHECK(fed.Phase("a") == "Running");
+  CHECK(one->controller->NotReady().empty());
+}
+
+TEST_CASE("One leads, another takes over when it is gone, and the first writes nothing more") {
+  Federation fed;
+  auto one = fed.StartReplica("one", "one.db");
+  const auto two = fed.StartReplica("two", "two.db");
+  CHECK(one->controller->leading());
+  CHECK_FALSE(two->controller->leading());
+  fed.Submit("a", 8);
+  fed.Advance(kSoon);
+  CHECK(fed.Phase("a") == "Running");
+  SUBCASE("gracefully: at once") {
+    bool done = false;
+    one->controller->Stop([&] { done = true; });
+    fed.Advance(kSoon);
+    CHECK(done);
+  }
+  SUBCASE("killed: when its Lease has ended") {
+    one.reset();
+    fed.Advance(Millis(25'000));
+  }
+  CHECK(two->controller->leading());
+  fed.Submit("b", 8);
+  fed.Advance(kSoon);
+  CHECK(fed.Phase("b") == "Running");
+  CHECK(fed.Running().size() == 2);
+}
+
+TEST_CASE("A short outage of a member restarts nothing, and what comes meanwhile goes elsewhere") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  fed.Submit("a", 8);
+  fed.Advance(kSoon);
+  const std::multiset<std::string> before = fed.Running();
+  REQUIRE(before.size() == 1);
+  const bool in_east = before.contains("east/a");
+  ApiServer& there = in_east ? fed.east : fed.west;
+  there.SetReachable(false);
+  fed.Advance(kRun / 2);
+  fed.Submit("b", 4);
+  fed.Advance(kSoon);
+  CHECK(fed.Phase("b") == "Running");
+  there.SetReachable(true);
+  fed.Advance(Millis(20'000));
+  CHECK(fed.Running() ==
+        std::multiset<std::string>{in_east ? "east/a" : "west/a", in_east ? "west/b" : "east/b"});
+  fed.Advance(2 * kRun);
+  CHECK(fed.Phase("a") == "Completed");
+  CHECK(fed.Phase("b") == "Completed");
+}
+
+}  // namespace
+}  // namespace caldera::testing
