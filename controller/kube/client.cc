@@ -27,7 +27,7 @@ Result<Value> ObjectOf(Result<HttpResponse> response) {
   if (response->status < 200 || response->status > 299) {
     return tl::unexpected<Error>(ErrorOf(*response));
   }
-  Result<Value> object = ParseJson(response->body);
+  Result<Value> object = ParseJson(response->body, JsonKeep::kWhatIsRead);
   if (!object) {
     return tl::unexpected<Error>(object.error().Within("the server's answer"));
   }

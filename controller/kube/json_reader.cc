@@ -28,15 +28,19 @@ class JsonEvents {
  public:
   using Ch = char;
 
-  JsonEvents(std::string_view text, const rapidjson::MemoryStream& stream, TreeBuilder& builder)
-      : text_(text), stream_(stream), builder_(builder) {}
+  JsonEvents(std::string_view text, const rapidjson::MemoryStream& stream, TreeBuilder& builder,
+             JsonKeep keep)
+      : text_(text), stream_(stream), builder_(builder), keep_(keep) {}
 
   bool Null() {
+    if (SkipsScalar()) {
+      return true;
+    }
     Value null;
     null.set_mark(Advance());
     return Add(std::move(null));
   }
-  bool Bool(bool value) { return Add(Value(value, Advance())); }
+  bool Bool(bool value) { return SkipsScalar() || Add(Value(value, Advance())); }
   // Numbers come as text (kParseNumbersAsStringsFlag); RapidJSON's Writer interface wants these.
   bool Int(int /*value*/) { return false; }
   bool Uint(unsigned /*value*/) { return false; }
@@ -44,6 +48,9 @@ class JsonEvents {
   bool Uint64(uint64_t /*value*/) { return false; }
   bool Double(double /*value*/) { return false; }
   bool RawNumber(const char* text, rapidjson::SizeType length, bool /*copy*/) {
+    if (SkipsScalar()) {
+      return true;
+    }
     const Mark mark = Advance();
     int64_t integer = 0;
     const auto [stop, error] = std::from_chars(text, text + length, integer);
@@ -57,12 +64,18 @@ class JsonEvents {
     return Add(Value(Value::Decimal{number}, mark));
   }
   bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) {
+    if (SkipsScalar()) {
+      return true;
+    }
     const Mark mark = Advance();
     return Add(Value(Checked({text, length}, mark), mark));
   }
   bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
     const Mark mark = Advance();
-    builder_.Key(Checked({text, length}, mark), mark);
+    skipping_ = skipping_ || IsNoise({text, length});
+    if (!skipping_) {
+      builder_.Key(Checked({text, length}, mark), mark);
+    }
     return true;
   }
   bool StartObject() { return Open(Value(Value::Map{}, Advance())); }
@@ -71,6 +84,21 @@ class JsonEvents {
   bool EndArray(rapidjson::SizeType /*items*/) { return Close(); }
 
  private:
+  [[nodiscard]] bool IsNoise(std::string_view key) const {
+    return keep_ == JsonKeep::kWhatIsRead &&
+           ((key == "managedFields" && builder_.InnermostKey() == "metadata") ||
+            (key == "kubectl.kubernetes.io/last-applied-configuration" &&
+             builder_.InnermostKey() == "annotations"));
+  }
+  // Of a value that is left out `skipped_` containers are open.
+  bool SkipsScalar() {
+    if (skipping_) {
+      Advance();
+      skipping_ = skipped_ > 0;
+      return true;
+    }
+    return false;
+  }
   // RapidJSON writes a lone low surrogate out as if it were a character.
   std::string Checked(std::string_view text, Mark mark) {
     if (!IsUtf8(text)) {
@@ -83,12 +111,20 @@ class JsonEvents {
     return true;
   }
   bool Open(Value empty) {
+    if (skipping_) {
+      ++skipped_;
+      return true;
+    }
     builder_.Open(std::move(empty));
     return !builder_.failed();
   }
   bool Close() {
     Advance();
-    builder_.Close();
+    if (skipping_) {
+      skipping_ = --skipped_ > 0;
+    } else {
+      builder_.Close();
+    }
     return true;
   }
 
@@ -114,6 +150,9 @@ class JsonEvents {
   std::string_view text_;
   const rapidjson::MemoryStream& stream_;
   TreeBuilder& builder_;
+  const JsonKeep keep_;
+  bool skipping_ = false;
+  size_t skipped_ = 0;
   size_t offset_ = 0;
   size_t line_start_ = 0;
   uint32_t line_ = 1;
@@ -140,10 +179,11 @@ bool SkipBlanks(rapidjson::MemoryStream& stream, size_t size) {
 
 // Parses value after value and hands each to `take`, which says whether to go on.
 template <typename Take>
-void ParseValues(std::string_view text, const std::string& file, ReadReport& report, Take take) {
+void ParseValues(std::string_view text, const std::string& file, JsonKeep keep, ReadReport& report,
+                 Take take) {
   TreeBuilder builder(file, report);
   rapidjson::MemoryStream stream(text.data(), text.size());
-  JsonEvents events(text, stream, builder);
+  JsonEvents events(text, stream, builder, keep);
   rapidjson::Reader reader;
   while (SkipBlanks(stream, text.size())) {
     builder.Start();
@@ -165,14 +205,15 @@ void ParseValues(std::string_view text, const std::string& file, ReadReport& rep
 
 // What both entries share: the text is checked first, and faults in the use of RapidJSON end here.
 template <typename Take>
-void ReadValues(std::string_view text, const std::string& file, ReadReport& report, Take take) {
+void ReadValues(std::string_view text, const std::string& file, JsonKeep keep, ReadReport& report,
+                Take take) {
   text = WithoutBom(text);
   if (const auto fault = FindTextFault(text)) {
     report.Refuse(InputIssue(file, MarkOf(text, fault->offset), "", fault->value, fault->message));
     return;
   }
   try {
-    ParseValues(text, file, report, take);
+    ParseValues(text, file, keep, report, take);
   } catch (const std::logic_error& error) {
     report.Refuse(InputIssue(file, {}, "", "", std::string("cannot be read: ") + error.what()));
   }
@@ -183,14 +224,15 @@ void ReadValues(std::string_view text, const std::string& file, ReadReport& repo
 void ReadJson(std::string_view text, const std::string& file, const DocumentVisitor& visit,
               ReadReport& report) {
   DocumentEmitter emitter(file, visit, report);
-  ReadValues(text, file, report, [&emitter](Value root) { emitter.Emit(std::move(root)); });
+  ReadValues(text, file, JsonKeep::kAll, report,
+             [&emitter](Value root) { emitter.Emit(std::move(root)); });
 }
 
-Result<Value> ParseJson(std::string_view text) {
+Result<Value> ParseJson(std::string_view text, JsonKeep keep) {
   ReadReport report;
   Value first;
   int count = 0;
-  ReadValues(text, "", report, [&](Value root) {
+  ReadValues(text, "", keep, report, [&](Value root) {
     first = std::move(root);
     ++count;
   });

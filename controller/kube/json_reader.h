@@ -3,6 +3,7 @@
 // in bytes from 1. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,8 +17,15 @@ namespace caldera {
 void ReadJson(std::string_view text, const std::string& file, const DocumentVisitor& visit,
               ReadReport& report);
 
+enum class JsonKeep : uint8_t {
+  kAll,
+  /// Without `metadata.managedFields` and the annotation of `kubectl apply`, which nobody reads and
+  /// which are most of many an object: they are never built.
+  kWhatIsRead,
+};
+
 /// One JSON value, as an API server answers: nothing may follow it, and a list stays a list.
 /// Error: kInvalid with line, column and what is wrong.
-Result<Value> ParseJson(std::string_view text);
+Result<Value> ParseJson(std::string_view text, JsonKeep keep = JsonKeep::kAll);
 
 }  // namespace caldera

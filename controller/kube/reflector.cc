@@ -91,7 +91,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (response->status != 200) {
       return ListLater(ErrorOf(*response));
     }
-    Result<Value> page = ParseJson(response->body);
+    Result<Value> page = ParseJson(response->body, JsonKeep::kWhatIsRead);
     if (!page) {
       return ListLater(page.error().Within("a list that cannot be read"));
     }
@@ -162,7 +162,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (stopped_ || line.empty()) {
       return;
     }
-    Result<Value> event = ParseJson(line);
+    Result<Value> event = ParseJson(line, JsonKeep::kWhatIsRead);
     Value* object = event ? event->Find("object") : nullptr;
     if (object == nullptr || !object->IsMap()) {
       return Distrust({ErrorCode::kInvalid, "a watch event that cannot be read"});

@@ -38,6 +38,10 @@ bool TreeBuilder::InList() const { return !frames_.empty() && frames_.back().val
 
 Mark TreeBuilder::key_mark() const { return frames_.empty() ? Mark{} : frames_.back().key_mark; }
 
+std::string_view TreeBuilder::InnermostKey() const {
+  return frames_.size() < 2 ? std::string_view() : frames_[frames_.size() - 2].key;
+}
+
 void TreeBuilder::Key(std::string key, Mark mark) {
   if (failed_) {
     return;

@@ -28,6 +28,8 @@ class TreeBuilder {
   /// How many containers are open.
   [[nodiscard]] size_t depth() const { return frames_.size(); }
   [[nodiscard]] Mark key_mark() const;
+  /// The key that the innermost container is the value of; empty in a list and at the top.
+  [[nodiscard]] std::string_view InnermostKey() const;
   /// The key whose value comes next; WantsKey() must hold.
   void Key(std::string key, Mark mark);
   /// The next value is merged into the map (YAML's `<<`) instead of being a member.

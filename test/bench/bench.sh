@@ -3,9 +3,9 @@
 # a small part of the jobs, to prove that they work, and measures nothing of worth. Fails where a
 # program fails or planning 20,000 jobs takes more than 1.5 GB.
 set -eu
-jobs=20000 queues=200 clusters=100 limit_mb=1430 scale=1 runs=5 smoke=
+jobs=20000 queues=200 clusters=100 listed=100000 limit_mb=1430 scale=1 runs=5 smoke=
 if [ "$1" = --smoke ]; then
-  jobs=200 queues=20 clusters=10 scale=200 runs=1 smoke=--smoke
+  jobs=200 queues=20 clusters=10 listed=1000 scale=200 runs=1 smoke=--smoke
   shift
 fi
 build=$1 out=$2
@@ -18,6 +18,9 @@ rm -f "$out"
 echo "plan: $jobs jobs, $queues queues, $clusters clusters, $(du -sk "$folder/plan" | cut -f1) KiB of YAML"
 "$programs/bench_run" "$out" plan "$limit_mb" "$build/caldera" plan -f "$folder/plan" \
   --at 2026-12-02T00:00:00Z -o json
+
+echo "the live controller comes up on listed Jobs"
+"$programs/bench_list" "$out" "$folder/list" "$listed" 700
 
 echo "the decision in memory"
 "$programs/bench_core" "$out" $smoke

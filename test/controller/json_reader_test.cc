@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "controller/kube/json_writer.h"
 #include "test/controller/reading.h"
 
 namespace caldera {
@@ -96,6 +97,25 @@ TEST_CASE("JSON that is wrong is refused where it is wrong") {
   CHECK(Has(FirstError("{\"a\":\"\xff\"}"), "1:7  0xff | not valid UTF-8"));
   CHECK(Has(FirstError("{\"a\":\"x\ny\"}"), "not valid JSON"));
   CHECK(Has(FirstError(std::string_view("{\"a\":1}\0", 8)), "NUL"));
+}
+
+TEST_CASE("what nobody reads of an API's answer is left out, and only that") {
+  const std::string text =
+      R"({"items":[{"metadata":{"name":"a","managedFields":[{"f":{"x":[1,"two",null,true]}},3],)"
+      R"("annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"a\":1}","b":"c"}},)"
+      R"("spec":{"managedFields":1}},{"metadata":{"managedFields":null,"name":"b"}},)"
+      R"({"metadata":{"managedFields":[]}},{"metadata":{"managedFields":7.5,"x":false}}],)"
+      R"("managedFields":2})";
+  CHECK(
+      WriteJson(*ParseJson(text, JsonKeep::kWhatIsRead)) ==
+      R"({"items":[{"metadata":{"name":"a","annotations":{"b":"c"}},"spec":{"managedFields":1}},)"
+      R"({"metadata":{"name":"b"}},{"metadata":{}},{"metadata":{"x":false}}],"managedFields":2})");
+  CHECK(ParseJson(text)->Find("items")->AsList()[0].At({"metadata", "managedFields"}) != nullptr);
+  // It must be JSON all the same, and marks go on behind it.
+  CHECK_FALSE(ParseJson(R"({"metadata":{"managedFields":[1,}})", JsonKeep::kWhatIsRead));
+  const auto marked =
+      ParseJson(R"({"metadata":{"managedFields":[1,2],"n":5}})", JsonKeep::kWhatIsRead);
+  CHECK(marked->At({"metadata", "n"})->mark().column == 40);
 }
 
 TEST_CASE("JSON nesting has a bound and a hostile depth is no crash") {
