@@ -52,6 +52,19 @@ Size Measure(const Value& value) {
   return size;
 }
 
+/// A null that is written out begins there, or its anchor does. (An empty value gets the mark of
+/// what comes next, which is another field.)
+bool IsNull(std::string_view text) {
+  if (text.starts_with('~') || text.starts_with('&')) {
+    return true;
+  }
+  const bool named =
+      text.starts_with("null") || text.starts_with("Null") || text.starts_with("NULL");
+  constexpr size_t kNull = 4;
+  return named && (text.size() == kNull ||
+                   std::string_view(" \t\r\n,]}").find(text[kNull]) != std::string_view::npos);
+}
+
 }  // namespace
 
 Mark YamlEvents::Convert(const YAML::Mark& mark) const {
@@ -147,10 +160,8 @@ void YamlEvents::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   if (key_waits && mark.pos == last_key_) {
     builder_.Refuse(here, "", "a `:` and a value must come after a key");
   }
-  // An empty value gets the mark of what comes next, which is another field.
-  const bool empty = at != '~' && at != 'n' && at != 'N' && at != '&';
   Value null;
-  null.set_mark(key_waits && empty ? key : here);
+  null.set_mark(key_waits && !IsNull(chunk_.text.substr(offset)) ? key : here);
   AddScalar(std::move(null), anchor);
 }
 

@@ -81,6 +81,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const Change& change : caldera::EffectOf(plan, 1)) {
     state.Apply(change);
   }
-  CALDERA_ASSERT(caldera::MakePlan(state).actions.empty());
+  // Who borrowed in this plan may be above its deserved in the next one; nobody else has to wait.
+  const caldera::Plan next = caldera::MakePlan(state);
+  CALDERA_ASSERT(std::all_of(next.actions.begin(), next.actions.end(), [](const auto& action) {
+    return action.action == caldera::ActionKind::kEvict;
+  }));
   return 0;
 }

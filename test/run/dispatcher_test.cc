@@ -91,6 +91,15 @@ TEST_CASE("a waiting job is claimed at once and told why once it has waited") {
   CHECK(plane.Reasons() == std::multiset<std::string>{"Placed", "Queued"});
   CHECK(plane.Phase("second").empty());
   CHECK(plane.Works().size() == 2);
+  // Of the second, from here: what any job takes. It had its claim and the Event.
+  controller.wire.counts.clear();
+  plane.Ask("DELETE", ControlPlane::kJobs + "/first");
+  plane.Advance(Millis(60'000));
+  CHECK(plane.Phase("second") == "Running");
+  CHECK(controller.wire.counts["PATCH jobs"] == 1);
+  CHECK(controller.wire.counts["PATCH jobs/status"] == 1);
+  CHECK(controller.wire.counts["POST works"] == 1);
+  CHECK(controller.wire.counts["POST events"] == 1);
 }
 
 TEST_CASE("a job that ended keeps its Work suspended until its time is up") {
