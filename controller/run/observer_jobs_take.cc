@@ -2,6 +2,8 @@
 // and giving back what it held once nothing of it can run any more.
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "controller/run/observer_jobs.h"
@@ -48,6 +50,37 @@ bool IsRecalled(const Charge& charge, const std::vector<ClusterBackoff>& backoff
            std::any_of(charge.shards.begin(), charge.shards.end(),
                        [&](const Shard& shard) { return shard.cluster == backoff.cluster; });
   });
+}
+
+/// What the Works of the latest epoch say; nothing where one of them is missing, is being deleted
+/// or has no pods.
+std::vector<Shard> PlacementOf(
+    const std::map<std::pair<std::string, std::string>, WorkView>& works) {
+  int64_t epoch = 0;
+  for (const auto& [key, work] : works) {
+    epoch = std::max(epoch, work.epoch);
+  }
+  std::vector<std::pair<int64_t, Shard>> shards;
+  int64_t count = 1;
+  for (const auto& [key, work] : works) {
+    if (work.epoch == epoch && !work.deleting) {
+      Shard shard{work.cluster, work.epoch, work.child, work.grants, work.min_available, {}};
+      if (shard.Pods() > 0) {
+        shards.emplace_back(work.index, std::move(shard));
+      }
+      count = std::max(count, work.shards);
+    }
+  }
+  if (static_cast<int64_t>(shards.size()) != count) {
+    return {};
+  }
+  std::sort(shards.begin(), shards.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Shard> placement;
+  for (auto& [index, shard] : shards) {
+    placement.push_back(std::move(shard));
+  }
+  return placement;
 }
 
 }  // namespace
@@ -155,6 +188,14 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
     job.placement.clear();
   } else if (record.refused) {
     job.placement = DecodePlacement(record.view.placement).value_or(std::vector<Shard>());
+  }
+  if (entry == nullptr && record.there) {
+    // The ledger does not know it: what its Works say goes before what somebody may have edited.
+    std::vector<Shard> sent = PlacementOf(record.works);
+    if (!sent.empty() &&
+        (job.placement.empty() || sent.front().epoch >= job.placement.front().epoch)) {
+      job.placement = std::move(sent);
+    }
   }
   MergeWorks(record, entry, now, job);
   return job;

@@ -145,6 +145,9 @@ Status ReadShard(const Value& work, WorkView& view) {
   view.job = {std::string(job.substr(0, slash)), std::string(job.substr(slash + 1))};
   CALDERA_CHECK(ReadNumber(work, "epoch", view.epoch));
   CALDERA_CHECK(ReadNumber(work, "intent", view.intent));
+  if (!OurAnnotationOf(work, "shard").empty()) {
+    CALDERA_CHECK(ReadNumber(work, "shard", view.index));
+  }
   if (!OurAnnotationOf(work, "generation").empty()) {
     CALDERA_CHECK(ReadNumber(work, "generation", view.generation));
   }
@@ -221,6 +224,29 @@ const Value* FindJobManifest(const Value& work) {
     }
   }
   return nullptr;
+}
+
+int64_t ShardCountOf(const Value& task) {
+  for (const Value& container : ListAt(task, {"template", "spec", "containers"})) {
+    for (const Value& variable : ListAt(container, {"env"})) {
+      if (TextAt(variable, {"name"}) == "CALDERA_SHARD_COUNT") {
+        const std::string_view text = TextAt(variable, {"value"});
+        int64_t count = 0;
+        std::from_chars(text.data(), text.data() + text.size(), count);
+        return count;
+      }
+    }
+  }
+  return 1;
+}
+
+void ReadGrants(const Value& spec, WorkView& view) {
+  view.min_available = CountAt(spec, {"minAvailable"});
+  for (const Value& task : ListAt(spec, {"tasks"})) {
+    view.grants.push_back({std::string(TextAt(task, {"name"})), CountAt(task, {"replicas"}),
+                           CountAt(task, {"minAvailable"})});
+    view.shards = std::max(view.shards, ShardCountOf(task));
+  }
 }
 
 Value Canonical(const Value& value) {
@@ -308,6 +334,7 @@ Result<WorkView> ReadWork(const Value& work) {
   const Value* const job = FindJobManifest(work);
   if (const Value* const spec = job == nullptr ? nullptr : job->Find("spec"); spec != nullptr) {
     view.grace = GraceOf(*spec);
+    ReadGrants(*spec, view);
   }
   ReadReport(work, job, view);
   return view;

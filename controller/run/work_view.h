@@ -34,9 +34,14 @@ struct WorkView {
   JobKey job;
   std::string child;
   int64_t epoch = 0;
+  int64_t index = 0;  ///< Among the shards of the placement; annotation `shard`.
   int64_t intent = 0;
   Millis grace{30'000};    ///< The longest terminationGracePeriodSeconds of its pods.
   int64_t generation = 0;  ///< Of the parent when it was rendered; annotation `generation`.
+  // Of its Job, as it was sent: with it a placement can be told from its Works alone.
+  std::vector<TaskGrant> grants;
+  int32_t min_available = 0;
+  int64_t shards = 1;  ///< How many the placement has: CALDERA_SHARD_COUNT.
   /// Annotation `uses`, joined by commas: what its pods refer to and its Queue, by the names that
   /// references.h gives (`Secret/team-a/token`, `Queue/gold`).
   std::vector<std::string> uses;

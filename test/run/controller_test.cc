@@ -118,6 +118,9 @@ class Federation {
                R"(,"template":{"spec":{"containers":[{"name":"c","image":"i","resources":)" +
                R"({"requests":{"cpu":"1"}}}]}}}]}})");
   }
+  void Merge(const std::string& path, const std::string& patch) {
+    CHECK(Do(karmada, "PATCH", path, patch, "application/merge-patch+json").status == 200);
+  }
   void Delete(const std::string& name) {
     CHECK(Do(karmada, "DELETE", kJobs + "/" + name).status / 100 == 2);
   }
@@ -146,12 +149,12 @@ class Federation {
 
  private:
   HttpResponse Do(ApiServer& server, const std::string& method, const std::string& path,
-                  const std::string& body = "") {
+                  const std::string& body = "", const std::string& type = "application/json") {
     HttpRequest request;
     request.method = method;
     request.path = path;
     request.body = body;
-    request.headers["content-type"] = "application/json";
+    request.headers["content-type"] = type;
     std::optional<HttpResponse> answer;
     server.Send(std::move(request), [&](Result<HttpResponse> r) { answer = *std::move(r); });
     Settle();
@@ -266,6 +269,43 @@ TEST_CASE(
       }
       CHECK(Settled(one->controller->state()));
     }
+  }
+}
+
+TEST_CASE("Without a ledger the Works say where a job runs, whatever was done to its annotation") {
+  const std::string key = R"("federation.caldera.sh/placement":)";
+  const std::string elsewhere =
+      R"("[{\"cluster\":\"nowhere\",\"epoch\":1,\"tasks\":{\"worker\":{\"replicas\":8,\"minAvailable\":8}},)"
+      R"(\"minAvailable\":8}]")";
+  for (const std::string& value : {std::string("null"), elsewhere}) {
+    CAPTURE(value);
+    Federation fed;
+    auto one = fed.StartReplica();
+    fed.Submit("a", 8);
+    fed.Submit("b", 12);  // Over both, but one is taken: it waits.
+    fed.Advance(kSoon);
+    const std::multiset<std::string> before = fed.Running();
+    REQUIRE(before.size() == 1);
+    one.reset();
+    fed.Merge(kJobs + "/a", R"({"metadata":{"annotations":{)" + key + value + "}}}");
+    one = fed.StartReplica("two", "another.db");
+    fed.Advance(Millis(25'000));
+    REQUIRE(one->controller->leading());
+    CHECK(fed.Running() == before);
+    CHECK(fed.Phase("a") == "Running");
+    fed.Advance(Millis(20'000));
+    CHECK(fed.Phase("a") == "Completed");
+    CHECK(fed.Phase("b") == "Running");
+    CHECK(fed.Running().size() == 3);  // The finished one, and both shards.
+    one.reset();
+    fed.Merge(kJobs + "/b", R"({"metadata":{"annotations":{)" + key + value + "}}}");
+    one = fed.StartReplica("three", "third.db");
+    fed.Advance(Millis(25'000));
+    CHECK(fed.Phase("b") == "Running");
+    CHECK(fed.Running().size() == 3);
+    fed.Advance(Millis(60'000));
+    CHECK(fed.Phase("b") == "Completed");
+    CHECK(Settled(one->controller->state()));
   }
 }
 
