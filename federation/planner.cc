@@ -139,18 +139,19 @@ class Passes {
         round_.limits().Check(job_class.queue, job_class.tenant, facts)) {
       return false;
     }
-    const JobEntry& job = state_.job(head.job);
-    const std::string why =
-        "queue " + state_.queue(job_class.queue).name +
-        (head.within ? " stays within its deserved share; " : " borrows what others leave idle; ");
+    const auto why = [&] {
+      return "queue " + state_.queue(job_class.queue).name +
+             (head.within ? " stays within its deserved share; "
+                          : " borrows what others leave idle; ");
+    };
     if (const auto site = placement.Place(head, round_.limits(), reservations_)) {
       const ClusterView& cluster = placement.clusters()[site->cluster];
-      Place(head.job, WholeShards(state_, job, cluster.name()),
-            why + WhyThere(state_, cluster, *site));
+      Place(head.job, WholeShards(state_, state_.job(head.job), cluster.name()),
+            why() + WhyThere(state_, cluster, *site));
       Charge(placement, head.job, site->cluster, facts);
     } else if (const auto parts = placement.Split(job_class, round_.limits(), reservations_);
                !parts.empty()) {
-      PlaceParts(placement, head, parts, why);
+      PlaceParts(placement, head, parts, why());
     } else {
       return false;
     }
@@ -172,6 +173,9 @@ class Passes {
 
   /// As much of an elastic job as fits somewhere.
   bool TryPart(Placement& placement, const Head& head) {
+    if (state_.classes()[head.job_class].elastic == kNoIndex) {
+      return false;  // Without a look at the job: there are many.
+    }
     const JobEntry& job = state_.job(head.job);
     const JobSpec& spec = state_.spec(job);
     if (!MayBePartial(spec)) {
