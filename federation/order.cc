@@ -128,14 +128,17 @@ void Contest::Took() {
   Settle(leaf);
 }
 
-void Contest::Drop() {
+void Contest::Drop(const std::function<bool(ClassIndex)>& hopeless) {
   const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
   Node& node = queues_[leaf];
   if (tree_.node(leaf).object().dequeue_strategy == DequeueStrategy::kFifo) {
     node.lanes.clear();
     node.first_lane = 0;
   } else {
-    PopLine(node.lanes[node.standing.lane]);
+    do {
+      PopLine(node.lanes[node.standing.lane]);
+      PickLane(leaf);
+    } while (node.standing.any && hopeless(node.lanes[node.standing.lane].lines.front().job_class));
   }
   Settle(leaf);
 }

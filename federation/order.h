@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -59,8 +60,9 @@ class Contest {
   /// The best job was placed: its queue and tenant hold more, and the next of its class comes up.
   void Took();
   /// The best job's class is out for the round (all its jobs are alike); in a fifo queue, all of
-  /// the queue is.
-  void Drop();
+  /// the queue is. So are those that come next in the queue and of which `hopeless` says that they
+  /// will be dropped anyway: a queue is judged once for all of them.
+  void Drop(const std::function<bool(ClassIndex)>& hopeless);
 
  private:
   /// Where a class stands: its oldest job not yet taken.

@@ -127,9 +127,16 @@ class Passes {
           (TryPlace(placement, head) || TryPart(placement, head) || TryEvict(placement, head))) {
         contest.Took();
       } else {
-        contest.Drop();
+        contest.Drop([&](ClassIndex c) { return IsHopeless(placement, c); });
       }
     }
+  }
+
+  /// Whatever else happens in this round, such jobs are not placed and change nothing.
+  [[nodiscard]] bool IsHopeless(const Placement& placement, ClassIndex c) const {
+    const JobClass& job_class = state_.classes()[c];
+    return job_class.elastic == kNoIndex && !placement.Alive(job_class) &&
+           reservations_.HasSeenFirst() && preemption_.HasNoCandidates();
   }
 
   bool TryPlace(Placement& placement, const Head& head) {

@@ -59,6 +59,8 @@ class Reservations {
   /// That job does not fit; the first such job that is within its limits gets a reservation.
   /// `views`: what is free now.
   void Blocked(JobIndex job, bool within, const std::vector<ClusterView>& views);
+  /// There was such a job: Blocked does nothing any more.
+  [[nodiscard]] bool HasSeenFirst() const { return first_seen_; }
 
   /// All that there are now, by job; nothing where they are as they were.
   [[nodiscard]] std::optional<std::vector<Reservation>> Changed() const;
