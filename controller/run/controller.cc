@@ -180,6 +180,9 @@ class Controller::Impl {
     options.reader_of = [this](const std::string& cluster) {
       return config_.deliver_access && ViewOf(cluster) == MemberView::kNodes ? config_.reader : "";
     };
+    options.member_path = [this](const std::string& cluster) {
+      return ViewOf(cluster) == MemberView::kNodes ? ProxyPath(cluster) : "";
+    };
     options.on_learnt = [this] { ScheduleCycle(config_.timing.batch); };
     options.on_error = [](const std::string& uid, const Error& error) {
       Log(LogLevel::kWarn, "dispatch", {{"jobUid", uid}, {"error", error.message}});

@@ -48,6 +48,9 @@ struct DispatcherOptions {
   /// Whom the access to a member's nodes is delivered for; empty: nobody, and what was delivered
   /// goes.
   std::function<std::string(const std::string& cluster)> reader_of;
+  /// The path at the Karmada API below which a member's API is, through the cluster proxy, where it
+  /// may be read; empty: it is not.
+  std::function<std::string(const std::string& cluster)> member_path;
   /// Called when the observer was told something (a backoff, missing references): a cycle is due.
   std::function<void()> on_learnt;
   /// For logs and metrics: why a look at this job ended early. It is repeated after a backoff.

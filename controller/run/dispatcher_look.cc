@@ -27,6 +27,11 @@ std::string Summary(const Charge& charge) {
   return text;
 }
 
+bool IsFirst(const Charge& charge) {
+  return std::all_of(charge.shards.begin(), charge.shards.end(),
+                     [](const Shard& shard) { return shard.epoch == 1; });
+}
+
 }  // namespace
 
 JobLook::JobLook(const DispatchContext& context, std::string uid, JobMemory& memory,
@@ -78,7 +83,7 @@ void JobLook::StepNone() {
     PatchParent(seen_.placement.empty() ? std::nullopt : std::optional<std::string>(""));
     return;
   }
-  if (WriteStatus() || RecheckReferences()) {
+  if (WriteStatus() || RecheckReferences() || RecheckClaims()) {
     return;
   }
   Finish();
@@ -114,9 +119,10 @@ void JobLook::StepPlaced() {
   if (blocked) {
     Again(Now() + kLookForGone);
   } else {
-    context_.events.NotWaiting(uid_);
-    if (created_) {
-      created_ = false;
+    // One Event a job on its way to Running: of a job that waited it was Queued, and its
+    // placement says the rest.
+    const bool told = context_.events.NotWaiting(uid_) && IsFirst(charge());
+    if (std::exchange(created_, false) && !told) {
       Say(EventType::kNormal, "Placed", Summary(charge()), EventRepeat::kOnce);
     }
     // Shards of a split job were made suspended, so that all start together.

@@ -3,12 +3,14 @@
 // do now, or with the error that stopped it. One thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/run/dispatcher.h"
@@ -44,6 +46,9 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   /// `memory` is the job's own and outlives the look.
   JobLook(const DispatchContext& context, std::string uid, JobMemory& memory, Handlers handlers);
 
+  /// Of a PersistentVolumeClaim in a member; unknown: the member does not let us look.
+  enum class Claim : uint8_t { kThere, kAbsent, kUnknown };
+
   void Start() { Step(); }
   /// No handler is called and nothing is written any more.
   void Stop() { stopped_ = true; }
@@ -64,6 +69,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   // dispatcher_send.cc: what a shard needs, and the shard.
   void Send();
   void Prepare();
+  [[nodiscard]] bool IsMissing(const Reference& reference) const;
   bool FetchReference();
   void HoldForReferences();
   bool RecheckReferences();
@@ -80,6 +86,20 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void RecallFrom(const std::vector<std::string>& clusters, Verdict verdict,
                   const std::string& message);
   void TooLarge(const std::string& message);
+
+  // dispatcher_claims.cc: claims, which are to be where the job goes.
+  using ClaimKey = std::pair<std::string, std::string>;  ///< Cluster and name.
+  [[nodiscard]] std::string MemberPath(const std::string& cluster) const;
+  void AskMember(const ClaimKey& key, std::function<void(Claim)> then);
+  bool FetchClaims();
+  [[nodiscard]] bool IsForKarmada(const Reference& reference) const;
+  bool HoldForClaims();
+  void KeepOut(const std::string& cluster, const std::set<std::string>& names);
+  void LetIn(const std::string& cluster);
+  bool RecheckClaims();
+  void RecheckClaim(std::vector<ClaimKey> left,
+                    std::map<std::string, std::set<std::string>> absent);
+  void FinishClaims(const std::map<std::string, std::set<std::string>>& absent);
 
   // dispatcher_check.cc: shards that get nowhere.
   bool CheckApplied();
@@ -118,6 +138,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   std::optional<Value> parent_;   ///< The whole Job.
   std::optional<Intake> intake_;  ///< Of it.
   std::vector<Reference> references_;
+  std::map<ClaimKey, Claim> claims_;
   std::map<std::string, Value> fetched_;  ///< By Reference::ToString; null: it is not there.
   std::vector<Carrier> carriers_;
   bool carriers_made_ = false;

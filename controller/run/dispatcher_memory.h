@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,16 @@ struct JobMemory {
   int64_t missing_generation = 0;   ///< Of the parent that lacked references.
   int rechecks = 0;
   Time recheck_at;
+
+  /// Claims that are not in a cluster, and until when it is left out for that.
+  struct AbsentClaims {
+    std::set<std::string> names;
+    Time until;
+  };
+  std::map<std::string, AbsentClaims> absent_claims;  ///< By cluster.
+  int64_t claims_generation = 0;                      ///< Of the parent that named them.
+  int claim_rechecks = 0;
+  Time claims_recheck_at;
 
   std::string status_digest;  ///< Of the status that was written last.
   std::string status_phase;

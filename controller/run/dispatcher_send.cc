@@ -62,18 +62,15 @@ void JobLook::Send() {
     Prepare();
     return;
   }
-  if (FetchReference()) {
+  if (FetchClaims() || FetchReference()) {
     return;
   }
-  const bool missing =
-      std::any_of(references_.begin(), references_.end(), [&](const Reference& reference) {
-        return !reference.optional && fetched_.at(reference.ToString()).IsNull();
-      });
-  if (missing) {
+  if (std::any_of(references_.begin(), references_.end(),
+                  [&](const Reference& reference) { return IsMissing(reference); })) {
     HoldForReferences();
     return;
   }
-  if (RefuseTooLarge() || BringCarriers()) {
+  if (HoldForClaims() || RefuseTooLarge() || BringCarriers()) {
     return;
   }
   CreateShard();
@@ -123,10 +120,15 @@ void JobLook::Prepare() {
   Step();
 }
 
+bool JobLook::IsMissing(const Reference& reference) const {
+  const auto found = fetched_.find(reference.ToString());
+  return !reference.optional && found != fetched_.end() && found->second.IsNull();
+}
+
 bool JobLook::FetchReference() {
   for (const Reference& reference : references_) {
     const std::string name = reference.ToString();
-    if (fetched_.contains(name)) {
+    if (fetched_.contains(name) || !IsForKarmada(reference)) {
       continue;
     }
     context_.client.Get(WhereIs(reference), OnObject([this, name](Result<Value> object) {
@@ -152,7 +154,7 @@ bool JobLook::FetchReference() {
 void JobLook::HoldForReferences() {
   std::vector<std::string> missing;
   for (const Reference& reference : references_) {
-    if (!reference.optional && fetched_.at(reference.ToString()).IsNull()) {
+    if (IsMissing(reference)) {
       missing.push_back(reference.ToString());
     }
   }
@@ -265,10 +267,11 @@ void JobLook::MakeCarriers() {
       }
     }
     for (const Reference& reference : references_) {
-      const Value& object = fetched_.at(reference.ToString());
-      if (object.IsNull()) {
+      const auto found = fetched_.find(reference.ToString());
+      if (found == fetched_.end() || found->second.IsNull()) {
         continue;
       }
+      const Value& object = found->second;
       const Carriage carriage = CarriageOf(reference, object);
       if (carriage == Carriage::kSend) {
         carriers_.push_back(MakeReferenceCarrier(reference, object, cluster));

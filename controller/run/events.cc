@@ -87,7 +87,15 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     }
   }
 
-  void NotWaiting(const std::string& uid) { waits_.erase(uid); }
+  bool NotWaiting(const std::string& uid) {
+    const auto found = waits_.find(uid);
+    if (found == waits_.end()) {
+      return false;
+    }
+    const bool told = found->second.told != Verdict::kNone;
+    waits_.erase(found);
+    return told;
+  }
 
   void Stop() {
     stopped_ = true;
@@ -308,7 +316,7 @@ void EventRecorder::Waiting(const EventTarget& target, Verdict verdict,
   impl_->Waiting(target, verdict, message);
 }
 
-void EventRecorder::NotWaiting(const std::string& uid) { impl_->NotWaiting(uid); }
+bool EventRecorder::NotWaiting(const std::string& uid) { return impl_->NotWaiting(uid); }
 
 void EventRecorder::Stop() { impl_->Stop(); }
 

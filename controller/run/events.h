@@ -65,8 +65,8 @@ class EventRecorder {
 
   /// The job waits for `verdict`; said as Event Queued when it has stood for a while.
   void Waiting(const EventTarget& target, Verdict verdict, const std::string& message);
-  /// It waits no longer: placed, or gone.
-  void NotWaiting(const std::string& uid);
+  /// It waits no longer: placed, or gone. True: an Event Queued said that it did.
+  bool NotWaiting(const std::string& uid);
 
   /// Nothing is written any more.
   void Stop();

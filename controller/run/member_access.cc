@@ -12,10 +12,10 @@ namespace {
 constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
 constexpr std::string_view kName = "caldera-reader";
 
-Value Rule(std::string_view group, Value::List resources) {
+Value Rule(std::string_view group, Value::List resources, Value::List verbs) {
   return Value::Map{{"apiGroups", Value::List{std::string(group)}, {}},
                     {"resources", std::move(resources), {}},
-                    {"verbs", Value::List{"list", "watch"}, {}}};
+                    {"verbs", std::move(verbs), {}}};
 }
 
 Value Object(std::string_view kind) {
@@ -41,8 +41,10 @@ Carrier CarrierOf(const Value& object, const std::string& cluster) {
 
 std::vector<Carrier> MakeAccessCarriers(const std::string& user, const std::string& cluster) {
   Value role = Object("ClusterRole");
-  role.Set("rules", Value::List{Rule("", {"nodes", "pods"}),
-                                Rule(resource::HyperNodes().group, {"hypernodes"})});
+  role.Set("rules",
+           Value::List{Rule("", {"nodes", "pods"}, {"list", "watch"}),
+                       Rule(resource::HyperNodes().group, {"hypernodes"}, {"list", "watch"}),
+                       Rule("", {"persistentvolumeclaims"}, {"get"})});
   Value binding = Object("ClusterRoleBinding");
   binding.Set("roleRef", Value::Map{{"apiGroup", std::string(kGroup), {}},
                                     {"kind", "ClusterRole", {}},

@@ -49,11 +49,22 @@ class Wire final : public HttpTransport {
   [[nodiscard]] bool is_cut() const { return is_cut_; }
   /// `POST works`, `PATCH jobs/status` ...
   std::map<std::string, int> counts;
-  std::string refused;  ///< Writes of this name are refused.
+  std::string refused;                     ///< Writes of this name are refused.
+  std::string forbidden;                   ///< Requests to paths with this in it get 403.
+  std::map<std::string, int> claim_reads;  ///< In members, by path.
 
   void Send(HttpRequest request, ResponseHandler done) override {
     if (is_cut_) {
       return;
+    }
+    if (!forbidden.empty() && request.path.find(forbidden) != std::string::npos) {
+      HttpResponse response;
+      response.status = 403;
+      return done(std::move(response));
+    }
+    if (request.path.find("/proxy/") != std::string::npos &&
+        request.path.find("/persistentvolumeclaims/") != std::string::npos) {
+      ++claim_reads[request.path];
     }
     if (request.method != "GET") {
       ++counts[Name(request)];

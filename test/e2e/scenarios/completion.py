@@ -31,7 +31,9 @@ def _check(world, name, wanted_queue):
     assert copy["spec"]["queue"] == wanted_queue, copy["spec"]["queue"]
     parent = world.job(name)
     assert parent["metadata"]["labels"]["resourcetemplate.karmada.io/claimed-by"] == "caldera"
-    assert world.events(name, "Placed") and world.events(name, "Completed"), world.events(name)
+    # One of the two: that it was placed, or, where it waited, why.
+    said = world.events(name, "Placed") or world.events(name, "Queued")
+    assert said and world.events(name, "Completed"), world.events(name)
     works = world.works(name)
     assert len(works) == 1, [w["metadata"]["name"] for w in works]
     eventually(
