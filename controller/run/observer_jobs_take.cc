@@ -77,6 +77,7 @@ std::vector<Shard> PlacementOf(
   std::sort(shards.begin(), shards.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Shard> placement;
+  placement.reserve(shards.size());
   for (auto& [index, shard] : shards) {
     placement.push_back(std::move(shard));
   }

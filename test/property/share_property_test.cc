@@ -296,7 +296,7 @@ TEST_CASE("property: more quota never hurts a lone queue") {
 TEST_CASE("property: when the load has gone, what was used meets the closed form") {
   CHECK(rc::check("u = sum of held x (2^-(end to now)/H - 2^-(start to now)/H)", [] {
     State state = Eager();
-    const double half_life = static_cast<double>(state.settings().usage_half_life.count());
+    const auto half_life = static_cast<double>(state.settings().usage_half_life.count());
     state.Apply(ClusterUpsert{SomeCluster("c0", 64)});
     struct Stay {
       int64_t cpu = 0;
