@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "federation/amounts.h"
+#include "federation/children.h"
 
 namespace caldera {
 
@@ -98,7 +99,8 @@ ResourceVector PlaceUnbound(const State& state, ClusterView& view, const BoundPo
         const auto& tasks = state.spec(job).tasks;
         const auto task = std::find_if(tasks.begin(), tasks.end(),
                                        [&](const Task& t) { return t.name == grant.name; });
-        const auto it = bound.find({job.key, grant.name});
+        const auto it = bound.find({{job.key.ns, MemberJobName(job.key.name, shard.child)},
+                                    std::string(MemberTask(grant.name))});
         const Bound seen = it == bound.end() ? Bound() : it->second;
         const int64_t done = std::max<int64_t>(seen.finished, Finished(job, grant.name));
         const int64_t open = grant.replicas - seen.running - done;

@@ -211,6 +211,12 @@ constexpr auto FieldsOf(const ClusterBackoff*) {
   return std::tuple{F("cluster", &ClusterBackoff::cluster), F("reason", &ClusterBackoff::reason),
                     F("message", &ClusterBackoff::message), F("until", &ClusterBackoff::until)};
 }
+constexpr auto FieldsOf(const ReplicatedJob*) {
+  return std::tuple{
+      F("name", &ReplicatedJob::name),       F("replicas", &ReplicatedJob::replicas),
+      F("tasks", &ReplicatedJob::tasks),     F("minAvailable", &ReplicatedJob::min_available),
+      F("divided", &ReplicatedJob::divided), F("clusters", &ReplicatedJob::clusters)};
+}
 constexpr auto FieldsOf(const Job*) {
   return std::tuple{F("key", &Job::key),
                     F("uid", &Job::uid),
@@ -220,6 +226,7 @@ constexpr auto FieldsOf(const Job*) {
                     F("priorityClass", &Job::priority_class),
                     F("minAvailable", &Job::min_available),
                     F("tasks", &Job::tasks),
+                    F("replicatedJobs", &Job::replicated_jobs),
                     F("topology", &Job::topology),
                     F("clusters", &Job::clusters),
                     F("runningEstimate", &Job::running_estimate),

@@ -216,7 +216,7 @@ ClassIndex Explainer::IndexOf(const JobClass& job_class) const {
 }
 
 ClusterVerdict Explainer::AskCluster(const ClusterView& cluster, const JobClass& job_class) const {
-  Reason reason = Admits(cluster, state_.shape(job_class.shape).clusters);
+  Reason reason = Admits(cluster, state_.shape(job_class.shape));
   if (reason.verdict == Verdict::kNone) {
     const std::optional<Block> block = round_.limits().CheckCluster(job_class.tenant, cluster.index,
                                                                     state_.facts(job_class.shape));
@@ -385,7 +385,7 @@ std::optional<Reason> Explainer::LargerThanEveryCluster(ShapeIndex shape) const 
   const ClusterView* largest = nullptr;
   int64_t least_missing = 0;
   for (const ClusterView& cluster : round_.clusters()) {
-    if (!IsAdmitted(cluster, state_.shape(shape).clusters)) {
+    if (!IsAdmitted(cluster, state_.shape(shape))) {
       continue;
     }
     int64_t missing = 0;

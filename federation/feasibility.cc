@@ -32,6 +32,16 @@ const Taint* FirstUntolerated(const Cluster& cluster, const ClusterConstraint& c
   return it == cluster.taints.end() ? nullptr : &*it;
 }
 
+/// The clusterNames of its children that do not name the cluster; nullptr: none.
+const std::vector<std::string>* NamesWithout(const Shape& shape, const std::string& cluster) {
+  const auto it = std::find_if(
+      shape.split.bundles.begin(), shape.split.bundles.end(), [&](const SplitBundle& bundle) {
+        const std::vector<std::string>& names = bundle.clusters;
+        return !names.empty() && std::find(names.begin(), names.end(), cluster) == names.end();
+      });
+  return it == shape.split.bundles.end() ? nullptr : &it->clusters;
+}
+
 }  // namespace
 
 bool IsAllowed(const ClusterView& cluster, const ClusterConstraint& constraint) {
@@ -68,6 +78,29 @@ Reason Admits(const ClusterView& cluster, const ClusterConstraint& constraint) {
     return {Verdict::kClusterNotReady, "it is not Ready", {}};
   }
   return {};
+}
+
+bool IsAllowed(const ClusterView& cluster, const Shape& shape) {
+  return IsAllowed(cluster, shape.clusters) && NamesWithout(shape, cluster.name()) == nullptr;
+}
+
+bool IsAdmitted(const ClusterView& cluster, const Shape& shape) {
+  return cluster.Offers() && IsAllowed(cluster, shape);
+}
+
+Reason Admits(const ClusterView& cluster, const Shape& shape) {
+  Reason reason = Admits(cluster, shape.clusters);
+  const std::vector<std::string>* names = NamesWithout(shape, cluster.name());
+  if (reason.verdict == Verdict::kNone && names != nullptr) {
+    std::string listed;
+    for (const std::string& name : *names) {
+      listed += (listed.empty() ? "" : ", ") + name;
+    }
+    reason = {Verdict::kNoClusterMatches,
+              "not all of its children may go there: clusterNames of a replicatedJob are " + listed,
+              {}};
+  }
+  return reason;
 }
 
 bool FitsNow(const ClusterView& cluster, const Shape& shape, const ShapeFacts& facts) {
@@ -153,7 +186,7 @@ Verdict VerdictOf(const ClusterBackoff& backoff) {
 /// New pods would have the names of those.
 Reason PodsLeft(const State& state, const JobEntry& job, std::string_view cluster) {
   const auto it = state.clusters().find(cluster);
-  const int64_t left = it == state.clusters().end() ? 0 : state.PodsOf(job.key, it->second);
+  const int64_t left = it == state.clusters().end() ? 0 : state.PodsOf(job, it->second);
   if (left == 0) {
     return {};
   }
@@ -192,7 +225,7 @@ bool CouldEverFit(const State& state, const std::vector<ClusterView>& clusters, 
                        [&](ResourceIndex r) { return facts.total[r] <= quota->second[r]; });
   };
   return std::any_of(clusters.begin(), clusters.end(), [&](const ClusterView& cluster) {
-    return !cluster.lost && IsAllowed(cluster, state.shape(shape).clusters) && assigned(cluster) &&
+    return !cluster.lost && IsAllowed(cluster, state.shape(shape)) && assigned(cluster) &&
            FitsEmpty(state, cluster, shape);
   });
 }

@@ -20,6 +20,11 @@ bool IsAdmitted(const ClusterView& cluster, const ClusterConstraint& constraint)
 /// Of that, the part that does not pass by itself: false where only Ready is in the way.
 bool IsAllowed(const ClusterView& cluster, const ClusterConstraint& constraint);
 
+/// The same of a job of that shape as a whole: of a HyperJob, each child may go there.
+Reason Admits(const ClusterView& cluster, const Shape& shape);
+bool IsAdmitted(const ClusterView& cluster, const Shape& shape);
+bool IsAllowed(const ClusterView& cluster, const Shape& shape);
+
 /// The whole gang fits into what is free now: the summary's sums, and node by node where nodes are
 /// given.
 bool FitsNow(const ClusterView& cluster, const Shape& shape, const ShapeFacts& facts);

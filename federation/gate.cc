@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "federation/children.h"
+
 namespace caldera {
 
 namespace {
@@ -56,8 +58,8 @@ Reason OwnGate(const State& state, const JobEntry& job) {
   if (job.hold) {
     return {Verdict::kHeld, "annotation hold keeps it back", {}};
   }
-  if (state.spec(job).kind == JobKind::kHyperJob) {
-    return {Verdict::kHeld, "HyperJobs are not placed yet", {}};
+  if (!HasChildren(state.spec(job))) {
+    return {Verdict::kHeld, "it has no children: all its replicatedJobs have replicas 0", {}};
   }
   if (job.suspended) {
     return {Verdict::kSuspended, "it was aborted by a Command and not resumed", {}};

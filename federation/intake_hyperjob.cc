@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "federation/children.h"
 #include "federation/intake_annotations.h"
 #include "federation/intake_job.h"
 #include "federation/intake_job_build.h"
@@ -7,12 +10,14 @@
 #include "federation/intake_plugins.h"
 #include "federation/intake_read.h"
 #include "federation/names.h"
+#include "federation/split_rules.h"
 #include "federation/volcano_schema.h"
 
 namespace caldera {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+constexpr size_t kJobNameMax = 63;
 
 // The older topology of a HyperJob's own definition has a tier of 1 where none is given.
 void DefaultTier(Value& template_spec) {
@@ -40,8 +45,160 @@ void TakeTemplates(Value& spec, const Field& place, const std::string& name) {
     }
     DefaultTier(*template_spec);
     DefaultJobSpec(*template_spec);
-    CheckJobSpec(item["templateSpec"], name + "-" + std::string(TextOf(item["name"])) + "-0");
+    const int64_t last = std::max<int64_t>(NumberOf(item["replicas"]).value_or(1), 1) - 1;
+    const std::string child =
+        name + "-" + std::string(TextOf(item["name"])) + "-" + std::to_string(last);
+    CheckJobSpec(item["templateSpec"], child);
+    if (child.size() > kJobNameMax) {
+      item["name"].Refuse("makes a Job " + child + ", of " + std::to_string(child.size()) +
+                          " characters: a Job's name takes at most " + std::to_string(kJobNameMax));
+    }
   }
+}
+
+// Its pods may not be cut, whatever splitPolicy says: its children go as they are.
+bool IsDivided(const Field& item, const Job& part) {
+  const Field mode = item["splitPolicy"]["mode"];
+  if (TextOf(mode) != "auto") {
+    return false;
+  }
+  const std::string unsafe = SplitUnsafeBy(SpecOf(part));
+  if (!unsafe.empty()) {
+    mode.Warn("has no effect, each child goes to one cluster as a whole: " + unsafe);
+  }
+  for (const char* const key : {"accelerators", "acceleratorType"}) {
+    if (item["splitPolicy"][key].Present()) {
+      item["splitPolicy"][key].Warn("has no effect: it is divided by what its pods ask for");
+    }
+  }
+  return unsafe.empty();
+}
+
+// All children are one gang: they wait in one queue with one priority.
+void CheckSame(const Field& field, const std::string& first) {
+  if (TextOf(field) != first) {
+    field.Refuse("must be \"" + first +
+                 "\", as in the first replicated job: the children of a HyperJob are one gang, and "
+                 "wait in one queue with one priority");
+  }
+}
+
+int32_t Times(int32_t count, int32_t replicas) { return count * replicas; }
+
+// The tasks of one template with the pods of all its children. `part` is one child.
+void AddTemplate(const Field& item, const Job& part, Job& job) {
+  ReplicatedJob replicated;
+  replicated.name = TextOf(item["name"]);
+  replicated.replicas = static_cast<int32_t>(NumberOf(item["replicas"]).value_or(1));
+  replicated.tasks = static_cast<int32_t>(part.tasks.size());
+  replicated.divided = IsDivided(item, part);
+  replicated.min_available =
+      Times(part.min_available, replicated.divided ? replicated.replicas : 1);
+  for (const Field& name : ItemsOf(item["clusterNames"])) {
+    replicated.clusters.emplace_back(TextOf(name));
+  }
+  const std::string prefix = replicated.name + "/";
+  for (Task task : part.tasks) {
+    task.name = prefix + task.name;
+    for (std::string& name : task.depends_on) {
+      name = prefix + name;
+    }
+    task.replicas = Times(task.replicas, replicated.replicas);
+    task.min_available = Times(task.min_available, replicated.replicas);
+    task.partition.total = Times(task.partition.total, replicated.replicas);
+    task.partition.minimum = Times(task.partition.minimum, replicated.replicas);
+    job.tasks.push_back(std::move(task));
+  }
+  job.min_available += Times(part.min_available, replicated.replicas);
+  if (part.topology.mode != TopologyMode::kNone && job.topology.mode != TopologyMode::kHard) {
+    job.topology = part.topology;
+  }
+  job.replicated_jobs.push_back(std::move(replicated));
+}
+
+// As long as the longest child, where each says how long it runs.
+std::optional<Millis> LongestEstimate(const std::vector<Job>& parts) {
+  std::optional<Millis> longest;
+  for (const Job& part : parts) {
+    if (!part.running_estimate.has_value()) {
+      return std::nullopt;
+    }
+    longest = std::max(longest.value_or(Millis(0)), *part.running_estimate);
+  }
+  return longest;
+}
+
+void CheckCounts(const Field& list, const std::vector<Job>& parts) {
+  int64_t children = 0;
+  int64_t pods = 0;
+  const std::vector<Field> items = ItemsOf(list);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const int64_t replicas = NumberOf(items[i]["replicas"]).value_or(1);
+    children += replicas;
+    for (const Task& task : parts[i].tasks) {
+      pods = SaturatingAdd(pods, replicas * task.replicas);
+      pods = SaturatingAdd(pods, replicas * task.partition.total);
+    }
+  }
+  if (children > kMostChildren) {
+    list.Refuse("makes " + std::to_string(children) + " Jobs: at most " +
+                std::to_string(kMostChildren) + " are taken");
+  } else if (pods > kMax) {
+    list.Refuse("has more than " + std::to_string(kMax) + " pods in all");
+  }
+}
+
+void BuildHyperJob(const Field& place, Job& job) {
+  const Field list = place["replicatedJobs"];
+  const std::vector<Field> items = ItemsOf(list);
+  std::vector<Job> parts(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    parts[i].rendezvous = job.rendezvous;
+    BuildJob(items[i]["templateSpec"], parts[i]);
+    CheckSame(items[i]["templateSpec"]["queue"], parts.front().queue);
+    CheckSame(items[i]["templateSpec"]["priorityClassName"], parts.front().priority_class);
+  }
+  CheckCounts(list, parts);
+  if (!place.sink().errors.empty()) {
+    return;
+  }
+  job.queue = parts.front().queue;
+  job.priority_class = parts.front().priority_class;
+  job.running_estimate = LongestEstimate(parts);
+  for (size_t i = 0; i < items.size(); ++i) {
+    AddTemplate(items[i], parts[i], job);
+  }
+  if (const int64_t domains = NumberOf(place["maxDomains"]).value_or(0); domains > 0) {
+    job.max_clusters = static_cast<int32_t>(
+        job.max_clusters > 0 ? std::min<int64_t>(job.max_clusters, domains) : domains);
+  }
+}
+
+void WarnWithoutEffect(const Field& place, const Job& job) {
+  int64_t children = 0;
+  for (const ReplicatedJob& each : job.replicated_jobs) {
+    children += each.replicas;
+  }
+  const Field floor = place["minAvailable"];
+  if (const auto number = NumberOf(floor); number.has_value() && *number < children) {
+    floor.Warn("has no effect: all " + std::to_string(children) +
+               " children are placed together, or none");
+  }
+  if (!MembersOf(place["plugins"]).empty()) {
+    place["plugins"].Warn("has no effect, as with Volcano's own controller");
+  }
+  if (job.elastic) {
+    place.Warn("annotation elastic has no effect on a HyperJob");
+  }
+}
+
+// Its own controller writes no state, only how it ended.
+bool HasEnded(const Field& status) {
+  const std::vector<Field> conditions = ItemsOf(status["conditions"]);
+  return std::any_of(conditions.begin(), conditions.end(), [](const Field& condition) {
+    const std::string_view type = TextOf(condition["type"]);
+    return (type == "Completed" || type == "Failed") && TextOf(condition["status"]) == "True";
+  });
 }
 
 }  // namespace
@@ -82,11 +239,17 @@ void TakeHyperJob(Taking& taking) {
   if (!taking.root.sink().errors.empty()) {
     return;
   }
-  const std::vector<Field> jobs = ItemsOf(place["replicatedJobs"]);
-  job.queue = TextOf(jobs.front()["templateSpec"]["queue"]);
-  job.priority_class = TextOf(jobs.front()["templateSpec"]["priorityClassName"]);
-  job.min_available = static_cast<int32_t>(NumberOf(place["minAvailable"]).value_or(0));
+  // Its children are meant for several clusters.
+  if (!OurAnnotation(taking.root, "split").Present()) {
+    job.split = "allowed";
+  }
+  BuildHyperJob(place, job);
+  if (!taking.root.sink().errors.empty()) {
+    return;
+  }
+  WarnWithoutEffect(place, job);
   TakeStatus(taking.root["status"], job);
+  job.terminal = job.terminal || HasEnded(taking.root["status"]);
   taking.out.change = JobUpsert{std::move(job)};
 }
 

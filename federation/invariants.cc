@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "federation/children.h"
 #include "federation/invariants_limits.h"
 #include "federation/node_pool.h"
 
@@ -92,7 +93,9 @@ class Checker {
     CheckCandidate(job);
     CheckQueue(job);
     CheckSums(job, action);
-    if (action.shards.size() > 1) {
+    if (state_.spec(job).kind == JobKind::kHyperJob) {
+      CheckChildren(job, action.shards);
+    } else if (action.shards.size() > 1) {
       CheckSplit(job, action.shards);
     }
     for (const Shard& shard : action.shards) {
@@ -101,7 +104,7 @@ class Checker {
                "cluster " + shard.cluster + " backs off for it");
       }
       const auto there = state_.clusters().find(shard.cluster);
-      Expect(there == state_.clusters().end() || state_.PodsOf(job.key, there->second) == 0,
+      Expect(there == state_.clusters().end() || state_.PodsOf(job, there->second) == 0,
              "pods of it are still in cluster " + shard.cluster);
       if (CheckCluster(state_.spec(job).clusters, shard)) {
         for (const std::string& broken : limits_.Charge(job, shard)) {
@@ -158,7 +161,7 @@ class Checker {
     const JobSpec& spec = state_.spec(job);
     Expect(!job.hold && !job.suspended && !job.claimed_elsewhere, "it is held back");
     Expect(job.missing_references.empty(), "it refers to what is not there");
-    Expect(spec.kind == JobKind::kJob, "HyperJobs are not placed");
+    Expect(HasChildren(spec), "it has no children");
     const auto tenant = state_.tenants().find(job.key.ns);
     const auto& ns = state_.tenant(tenant->second).object;
     Expect(!ns.has_value() || !ns->skip_auto_propagation, "its namespace is not propagated");
@@ -216,6 +219,11 @@ class Checker {
            "to split it is unsafe");
     Expect(spec.max_clusters == 0 || shards.size() <= static_cast<size_t>(spec.max_clusters),
            "it is in more clusters than max-clusters allows");
+    CheckDistance(spec.max_distance, CheckDivision(spec, shards));
+  }
+
+  /// Shards with all tasks of the spec, one a cluster; the clusters.
+  std::set<std::string> CheckDivision(const JobSpec& spec, const std::vector<Shard>& shards) {
     std::set<std::string> clusters;
     std::map<std::string, int64_t> floors;
     int64_t floor = 0;
@@ -235,6 +243,70 @@ class Checker {
     Expect(floor == std::max<int64_t>(spec.min_available,
                                       floors_sum > spec.min_available ? shards_with_floor : 0),
            "its minAvailable does not add up");
+    return clusters;
+  }
+
+  /// All children of a HyperJob, template by template: whole ones as they are, the others divided
+  /// like a Job; in as many, as large and as near clusters as it says.
+  void CheckChildren(const JobEntry& job, const std::vector<Shard>& shards) {
+    const JobSpec& spec = state_.spec(job);
+    auto next = shards.begin();
+    size_t first = 0;
+    for (const ReplicatedJob& each : spec.replicated_jobs) {
+      JobSpec part;
+      part.min_available = each.min_available;
+      const auto tasks = spec.tasks.begin() + static_cast<std::ptrdiff_t>(first);
+      part.tasks.assign(tasks, tasks + each.tasks);
+      first += static_cast<size_t>(each.tasks);
+      std::vector<Shard> children;
+      for (; next != shards.end() && next->child == ChildName(each, std::ssize(children)); ++next) {
+        children.push_back(*next);
+        Expect(each.clusters.empty() || std::find(each.clusters.begin(), each.clusters.end(),
+                                                  next->cluster) != each.clusters.end(),
+               "clusterNames of " + each.name + " do not name " + next->cluster);
+      }
+      if (each.divided && each.replicas > 0) {
+        Expect(!children.empty(), each.name + " has no child");
+        CheckDivision(part, children);
+      } else {
+        Expect(std::ssize(children) == each.replicas, "children of " + each.name + " are missing");
+        CheckWholeChildren(part, each, children);
+      }
+    }
+    Expect(next == shards.end(), "it has a child too many");
+    CheckSpread(spec, shards);
+  }
+
+  void CheckWholeChildren(const JobSpec& part, const ReplicatedJob& job,
+                          const std::vector<Shard>& children) {
+    for (const Shard& child : children) {
+      Expect(child.min_available == job.min_available && child.tasks.size() == part.tasks.size(),
+             "child " + child.child + " is not as its template");
+      for (size_t t = 0; t < std::min(child.tasks.size(), part.tasks.size()); ++t) {
+        const Task& task = part.tasks[t];
+        Expect(child.tasks[t] == TaskGrant{task.name, task.replicas / job.replicas,
+                                           task.min_available / job.replicas},
+               "task " + task.name + " of child " + child.child + " is not as in its template");
+      }
+    }
+  }
+
+  void CheckSpread(const JobSpec& spec, const std::vector<Shard>& shards) {
+    std::map<std::string, int64_t> pods;
+    std::set<std::string> clusters;
+    for (const Shard& shard : shards) {
+      pods[shard.cluster] += shard.Pods();
+      clusters.insert(shard.cluster);
+    }
+    if (clusters.size() < 2) {
+      return;
+    }
+    Expect(spec.split != "never" && spec.max_distance != "cluster", "it must not be split");
+    Expect(spec.max_clusters == 0 || clusters.size() <= static_cast<size_t>(spec.max_clusters),
+           "it is in more clusters than max-clusters allows");
+    for (const auto& [cluster, count] : pods) {
+      Expect(count >= spec.min_shard, "its part in " + cluster + " is below min-shard");
+    }
     CheckDistance(spec.max_distance, clusters);
   }
 

@@ -218,6 +218,18 @@ struct JobKey {
 
 enum class JobKind { kJob, kHyperJob };
 
+/// A template of a HyperJob and how many Jobs, its children, are made of it. Its tasks stand among
+/// those of the Job as `<name>/<task>`, with the pods of all its children.
+struct ReplicatedJob {
+  std::string name;
+  int32_t replicas = 1;
+  int32_t tasks = 0;          ///< So many of Job::tasks, in order, are its own.
+  int32_t min_available = 0;  ///< Pods of one child; where it is divided, of all of it.
+  bool divided = false;       ///< splitPolicy auto: one child in each cluster that gets some of it.
+  std::vector<std::string> clusters;  ///< clusterNames: it goes to no others; empty: to any.
+  friend auto operator<=>(const ReplicatedJob&, const ReplicatedJob&) = default;
+};
+
 /// What one cluster was granted of one task.
 struct TaskGrant {
   std::string name;
@@ -286,6 +298,7 @@ struct Job {
   std::string priority_class;
   int32_t min_available = 0;
   std::vector<Task> tasks;
+  std::vector<ReplicatedJob> replicated_jobs;  ///< Of a HyperJob.
   NetworkTopology topology;
   ClusterConstraint clusters;
   std::optional<Millis> running_estimate;

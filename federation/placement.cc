@@ -125,7 +125,7 @@ void Placement::List(ShapeIndex shape, Options& options) {
   options.may_split = MaySplit(state_.shape(shape));
   const ClusterConstraint& constraint = state_.shape(shape).clusters;
   for (size_t c = 0; c < clusters_.size(); ++c) {
-    if (IsAdmitted(clusters_[c], constraint)) {
+    if (IsAdmitted(clusters_[c], state_.shape(shape))) {
       const auto& names = constraint.names;
       const auto preference = std::find(names.begin(), names.end(), clusters_[c].name());
       options.open.push_back({c, static_cast<size_t>(preference - names.begin()), 0, Part()});

@@ -40,12 +40,18 @@ std::string WhyThere(const State& state, const ClusterView& cluster, const Site&
   return why;
 }
 
-/// "it is split: 64 pods in east, 36 in west".
+/// "no cluster holds it alone; 64 pods in east, 36 in west".
 std::string WhySplit(const std::vector<Shard>& shards) {
-  std::string why;
+  std::vector<std::pair<std::string, int64_t>> pods;
   for (const Shard& shard : shards) {
-    why += (why.empty() ? "no cluster holds it alone; " : ", ") + std::to_string(shard.Pods()) +
-           (why.empty() ? " pods in " : " in ") + shard.cluster;
+    const auto at = std::find_if(pods.begin(), pods.end(),
+                                 [&](const auto& each) { return each.first == shard.cluster; });
+    (at == pods.end() ? pods.emplace_back(shard.cluster, 0) : *at).second += shard.Pods();
+  }
+  std::string why;
+  for (const auto& [cluster, count] : pods) {
+    why += (why.empty() ? "no cluster holds it alone; " : ", ") + std::to_string(count) +
+           (why.empty() ? " pods in " : " in ") + cluster;
   }
   return why;
 }
@@ -56,6 +62,7 @@ Action ActionFor(const State& state, JobIndex index, ActionKind kind) {
   Action action;
   action.job = job.key;
   action.uid = job.uid;
+  action.kind = state.spec(job).kind;
   action.queue = state.queue(kind == ActionKind::kEvict ? job.charge_queue : job.queue).name;
   action.action = kind;
   return action;
@@ -270,7 +277,6 @@ class Passes {
     const JobEntry& job = state_.job(victim);
     const JobEntry& by = state_.job(claimant);
     Action action = ActionFor(state_, victim, ActionKind::kEvict);
-    action.kind = state_.spec(job).kind;
     action.shards = job.charge->shards;
     action.beneficiary = by.key;
     action.beneficiary_uid = by.uid;

@@ -75,7 +75,14 @@ void Preemption::FindCandidates() {
     for (const Shard& shard : job.charge->shards) {
       const ResourceVector amounts = AmountsIn(state_, shard.requests);
       candidate.total.Add(amounts);
-      candidate.parts.emplace_back(state_.clusters().find(shard.cluster)->second, amounts);
+      const ClusterIndex cluster = state_.clusters().find(shard.cluster)->second;
+      const auto part = std::find_if(candidate.parts.begin(), candidate.parts.end(),
+                                     [&](const auto& each) { return each.first == cluster; });
+      if (part == candidate.parts.end()) {
+        candidate.parts.emplace_back(cluster, amounts);
+      } else {
+        part->second.Add(amounts);
+      }
     }
     if (leaving) {
       Move(candidate, true);
@@ -181,7 +188,7 @@ bool Preemption::Eligible(const Claimant& claim, const Candidate& candidate) con
          ShareOf(candidate.queue, facts) > ShareOf(job_class.queue, facts);
 }
 
-/// Its only part there: children of a HyperJob are not placed yet, and shards are one a cluster.
+/// All that it has there.
 const ResourceVector& Preemption::AmountsThere(const Candidate& candidate,
                                                const ClusterView& cluster) {
   static const ResourceVector kNothing;

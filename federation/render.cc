@@ -4,6 +4,7 @@
 #include <array>
 
 #include "federation/assert.h"
+#include "federation/children.h"
 #include "federation/intake.h"
 
 namespace caldera {
@@ -108,9 +109,11 @@ void RenderPartitions(Value& task, const TaskGrant& grant) {
   }
 }
 
-void RenderTask(Value& task, const ShardContext& context) {
+// `prefix` stands before its name in the shard.
+void RenderTask(Value& task, const std::string& prefix, const ShardContext& context) {
   const Value* const name = task.Find("name");
-  const std::string task_name = name != nullptr && name->IsString() ? name->AsString() : "";
+  const std::string task_name =
+      prefix + (name != nullptr && name->IsString() ? name->AsString() : "");
   const TaskGrant* const found = FindGrant(ShardOf(context), task_name);
   const TaskGrant grant = found == nullptr ? TaskGrant{task_name, 0, 0} : *found;
   task.Set("replicas", int64_t{grant.replicas});
@@ -185,6 +188,46 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
+// Of a child: the replicatedJob that it is made of, `<name>` of `<name>-<i>`.
+std::string TemplateOf(const std::string& child) { return child.substr(0, child.rfind('-')); }
+
+// The Job that is one child of a HyperJob, named and labelled as Volcano's own controller does it.
+Value ChildJob(const Value& hyper_job, const std::string& child) {
+  const std::string wanted = TemplateOf(child);
+  const Value* const templates = hyper_job.At({"spec", "replicatedJobs"});
+  CALDERA_ASSERT(templates != nullptr && templates->IsList());
+  const auto& list = templates->AsList();
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Value& each) {
+    return TextAt(each, {"name"}) == wanted;
+  });
+  CALDERA_ASSERT(found != list.end());
+  const Value* const spec = found->Find("templateSpec");
+  const Value* const metadata = hyper_job.Find("metadata");
+  CALDERA_ASSERT(spec != nullptr && metadata != nullptr && metadata->IsMap());
+  Value own = *metadata;
+  const std::string parent = TextAt(own, {"name"});
+  own.Set("name", MemberJobName(parent, child));
+  Value labels{Value::Map{}};
+  if (const Value* const given = own.Find("labels"); given != nullptr && given->IsMap()) {
+    labels = *given;
+  }
+  labels.Set("volcano.sh/hyperjob-name", parent);
+  labels.Set("volcano.sh/replicatedjob-name", wanted);
+  own.Set("labels", std::move(labels));
+  Value job{Value::Map{}};
+  job.Set("apiVersion", "batch.volcano.sh/v1alpha1");
+  job.Set("kind", "Job");
+  job.Set("metadata", std::move(own));
+  job.Set("spec", *spec);
+  return job;
+}
+
+// Of the shard's Job: the parent that it is of.
+std::string ParentName(const Value& shard_job, const std::string& child) {
+  const std::string name = TextAt(shard_job, {"metadata", "name"});
+  return child.empty() ? name : name.substr(0, name.size() - child.size() - 1);
+}
+
 }  // namespace
 
 std::string WorkName(const std::string& job_uid, const std::string& child) {
@@ -209,13 +252,16 @@ Value RenderManifest(const Value& object, const std::string& work_name,
 
 Value RenderShardJob(const Value& defaulted_job, const ShardContext& context) {
   const Shard& shard = ShardOf(context);
-  Value job = RenderManifest(defaulted_job, WorkName(context.job_uid, shard.child), shard.cluster);
+  const bool whole = shard.child.empty();
+  Value job = RenderManifest(whole ? defaulted_job : ChildJob(defaulted_job, shard.child),
+                             WorkName(context.job_uid, shard.child), shard.cluster);
   Value* const spec = job.Find("spec");
   CALDERA_ASSERT(spec != nullptr && spec->IsMap());
   spec->Set("minAvailable", int64_t{shard.min_available});
+  const std::string prefix = whole ? "" : TemplateOf(shard.child) + "/";
   if (Value* const tasks = spec->Find("tasks"); tasks != nullptr && tasks->IsList()) {
     for (Value& task : tasks->AsList()) {
-      RenderTask(task, context);
+      RenderTask(task, prefix, context);
     }
   }
   return job;
@@ -228,7 +274,7 @@ Value RenderWork(const Value& shard_job, const ShardContext& context) {
   };
   Value annotations{Value::Map{}};
   annotations.Set(annotation("job"), TextAt(shard_job, {"metadata", "namespace"}) + "/" +
-                                         TextAt(shard_job, {"metadata", "name"}));
+                                         ParentName(shard_job, shard.child));
   annotations.Set(annotation("job-uid"), context.job_uid);
   annotations.Set(annotation("epoch"), std::to_string(shard.epoch));
   annotations.Set(annotation("shard"), std::to_string(context.index));

@@ -30,7 +30,8 @@ struct ShardContext {
 /// the CALDERA_* environment in every container; without status, uid, resourceVersion,
 /// generation, managedFields, ownerReferences, finalizers, creationTimestamp,
 /// last-applied-configuration and Caldera's own annotations; with Karmada's label and annotations
-/// that bring status back.
+/// that bring status back. Of a HyperJob: the Job that is its child, `<hyperjob>-<child>`, with
+/// Volcano's labels of such a Job; its placement names no other children than its own.
 Value RenderShardJob(const Value& defaulted_job, const ShardContext& context);
 
 /// The Work (work.karmada.io/v1alpha1) in `karmada-es-<cluster>`, named `caldera-<uid>`.

@@ -50,8 +50,8 @@ const ShapeFacts& Reservations::Facts(ClassIndex job_class) const {
 
 /// Ready, allowed, and large enough.
 bool Reservations::CouldHold(const JobClass& job_class, const ClusterView& view) const {
-  return IsAdmitted(view, state_.shape(job_class.shape).clusters) &&
-         !job_class.IsBlocked(view.index) && FitsEmpty(state_, view, job_class.shape);
+  return IsAdmitted(view, state_.shape(job_class.shape)) && !job_class.IsBlocked(view.index) &&
+         FitsEmpty(state_, view, job_class.shape);
 }
 
 bool Reservations::IsOpen(const JobClass& job_class, size_t cluster) const {

@@ -29,11 +29,12 @@ class Hasher {
 }  // namespace
 
 JobSpec SpecOf(const Job& job) {
-  return {job.kind,      job.queue,        job.priority_class, job.min_available,
-          job.tasks,     job.topology,     job.clusters,       job.running_estimate,
-          job.ties,      job.split,        job.rendezvous,     job.max_clusters,
-          job.min_shard, job.max_distance, job.min_runtime,    job.preemptible,
-          job.elastic};
+  return {job.kind,          job.queue,       job.priority_class,
+          job.min_available, job.tasks,       job.replicated_jobs,
+          job.topology,      job.clusters,    job.running_estimate,
+          job.ties,          job.split,       job.rendezvous,
+          job.max_clusters,  job.min_shard,   job.max_distance,
+          job.min_runtime,   job.preemptible, job.elastic};
 }
 
 Job ToJob(const JobSpec& spec) {
@@ -43,6 +44,7 @@ Job ToJob(const JobSpec& spec) {
   job.priority_class = spec.priority_class;
   job.min_available = spec.min_available;
   job.tasks = spec.tasks;
+  job.replicated_jobs = spec.replicated_jobs;
   job.topology = spec.topology;
   job.clusters = spec.clusters;
   job.running_estimate = spec.running_estimate;

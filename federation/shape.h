@@ -24,6 +24,7 @@ struct JobSpec {
   std::string priority_class;
   int32_t min_available = 0;
   std::vector<Task> tasks;
+  std::vector<ReplicatedJob> replicated_jobs;
   NetworkTopology topology;
   ClusterConstraint clusters;
   std::optional<Millis> running_estimate;

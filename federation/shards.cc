@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "federation/children.h"
 #include "federation/divide.h"
 
 namespace caldera {
@@ -52,13 +53,127 @@ void DivideMinAvailable(int32_t min_available, std::vector<Shard>& shards) {
   }
 }
 
-/// What its pods ask for, by its replicas.
-void SetRequests(const JobSpec& spec, Shard& shard) {
+/// What its pods ask for, by its replicas; its tasks are those of the job from `first` on.
+void SetRequests(const JobSpec& spec, Shard& shard, size_t first = 0) {
   shard.requests.clear();
-  for (size_t t = 0; t < spec.tasks.size(); ++t) {
-    AddTo(shard.requests, Times(spec.tasks[t].request, shard.tasks[t].replicas));
+  for (size_t t = 0; t < shard.tasks.size(); ++t) {
+    AddTo(shard.requests, Times(spec.tasks[first + t].request, shard.tasks[t].replicas));
   }
   std::erase_if(shard.requests, [](const auto& entry) { return entry.second == 0; });
+}
+
+/// Pods of a HyperJob in one cluster, by task of the spec.
+struct Place {
+  std::string cluster;
+  std::vector<int32_t> pods;
+};
+
+/// The minAvailable of a task over shards with so many of its pods.
+std::vector<int64_t> DivideFloor(const Task& task, const std::vector<int32_t>& replicas) {
+  const bool partitions = task.partition.total > 0 && task.partition.minimum > 0;
+  return DivideFloor(task.min_available, replicas,
+                     partitions ? std::max(task.partition.size, 1) : 1);
+}
+
+/// The children of one template, whose tasks begin at `first`.
+class Children {
+ public:
+  Children(const JobSpec& spec, const ReplicatedJob& job, size_t first,
+           const std::vector<Place>& places)
+      : spec_(spec), job_(job), first_(first), places_(places) {}
+
+  std::vector<Shard> Make() {
+    if (job_.replicas > 0) {
+      job_.divided ? Divide() : Distribute();
+    }
+    for (Shard& child : children_) {
+      SetRequests(spec_, child, first_);
+    }
+    return std::move(children_);
+  }
+
+ private:
+  [[nodiscard]] size_t End() const { return first_ + static_cast<size_t>(job_.tasks); }
+
+  void Add(const Place& place) {
+    Shard& child = children_.emplace_back();
+    child.cluster = place.cluster;
+    child.child = ChildName(job_, static_cast<int64_t>(children_.size()) - 1);
+    child.min_available = job_.min_available;
+  }
+
+  /// Whole children, as many in each place as the pods there are. Those of no pods go to the first.
+  void Distribute() {
+    size_t t = first_;
+    while (t < End() && spec_.tasks[t].replicas == 0) {
+      ++t;
+    }
+    for (const Place& place : places_) {
+      const int32_t count = t < End() ? place.pods[t] / (spec_.tasks[t].replicas / job_.replicas)
+                            : &place == &places_.front() ? job_.replicas
+                                                         : 0;
+      for (int32_t i = 0; i < count; ++i) {
+        Add(place);
+        for (size_t own = first_; own < End(); ++own) {
+          const Task& task = spec_.tasks[own];
+          children_.back().tasks.push_back(
+              {task.name, task.replicas / job_.replicas, task.min_available / job_.replicas});
+        }
+      }
+    }
+  }
+
+  /// One for each place that has pods of it; the first place where it has none at all.
+  void Divide() {
+    std::vector<const Place*> places;
+    for (const Place& place : places_) {
+      if (std::any_of(place.pods.begin() + static_cast<std::ptrdiff_t>(first_),
+                      place.pods.begin() + static_cast<std::ptrdiff_t>(End()),
+                      [](int32_t pods) { return pods > 0; })) {
+        places.push_back(&place);
+      }
+    }
+    if (places.empty()) {
+      places.push_back(&places_.front());
+    }
+    for (const Place* place : places) {
+      Add(*place);
+    }
+    for (size_t t = first_; t < End(); ++t) {
+      std::vector<int32_t> replicas;
+      replicas.reserve(places.size());
+      for (const Place* place : places) {
+        replicas.push_back(place->pods[t]);
+      }
+      const std::vector<int64_t> floors = DivideFloor(spec_.tasks[t], replicas);
+      for (size_t s = 0; s < children_.size(); ++s) {
+        children_[s].tasks.push_back(
+            {spec_.tasks[t].name, replicas[s], static_cast<int32_t>(floors[s])});
+      }
+    }
+    DivideMinAvailable(job_.min_available, children_);
+  }
+
+  const JobSpec& spec_;
+  const ReplicatedJob& job_;
+  const size_t first_;
+  const std::vector<Place>& places_;
+  std::vector<Shard> children_;
+};
+
+/// All children of a HyperJob, template by template.
+std::vector<Shard> ChildShards(const JobSpec& spec, int64_t epoch,
+                               const std::vector<Place>& places) {
+  std::vector<Shard> shards;
+  size_t first = 0;
+  for (const ReplicatedJob& job : spec.replicated_jobs) {
+    for (Shard& child : Children(spec, job, first, places).Make()) {
+      child.epoch = epoch;
+      shards.push_back(std::move(child));
+    }
+    first += static_cast<size_t>(job.tasks);
+  }
+  return shards;
 }
 
 }  // namespace
@@ -74,6 +189,13 @@ void SetReplicas(const JobSpec& spec, const std::vector<int32_t>& replicas, Shar
 std::vector<Shard> WholeShards(const State& state, const JobEntry& job,
                                const std::string& cluster) {
   const JobSpec& spec = state.spec(job);
+  if (spec.kind == JobKind::kHyperJob) {
+    Place place{cluster, {}};
+    for (const Task& task : spec.tasks) {
+      place.pods.push_back(task.replicas);
+    }
+    return ChildShards(spec, job.last_epoch + 1, {place});
+  }
   Shard shard;
   shard.cluster = cluster;
   shard.epoch = job.last_epoch + 1;
@@ -89,6 +211,19 @@ std::vector<Shard> SplitShards(const State& state, const JobEntry& job,
                                const std::vector<SplitPart>& parts,
                                const std::vector<ClusterView>& clusters) {
   const JobSpec& spec = state.spec(job);
+  const std::vector<size_t> order = ShapeOrder(spec);
+  if (spec.kind == JobKind::kHyperJob) {
+    std::vector<Place> places;
+    for (const SplitPart& part : parts) {
+      Place& place = places.emplace_back();
+      place.cluster = clusters[part.cluster].name();
+      place.pods.assign(spec.tasks.size(), 0);
+      for (size_t k = 0; k < order.size(); ++k) {
+        place.pods[order[k]] = part.replicas[k];
+      }
+    }
+    return ChildShards(spec, job.last_epoch + 1, places);
+  }
   std::vector<Shard> shards(parts.size());
   for (size_t s = 0; s < parts.size(); ++s) {
     shards[s].cluster = clusters[parts[s].cluster].name();
@@ -97,7 +232,6 @@ std::vector<Shard> SplitShards(const State& state, const JobEntry& job,
       shards[s].tasks.push_back({task.name, 0, 0});
     }
   }
-  const std::vector<size_t> order = ShapeOrder(spec);
   for (size_t k = 0; k < order.size(); ++k) {
     const Task& task = spec.tasks[order[k]];
     std::vector<int32_t> replicas;
@@ -105,9 +239,7 @@ std::vector<Shard> SplitShards(const State& state, const JobEntry& job,
     for (const SplitPart& part : parts) {
       replicas.push_back(part.replicas[k]);
     }
-    const bool partitions = task.partition.total > 0 && task.partition.minimum > 0;
-    const int64_t unit = partitions ? std::max(task.partition.size, 1) : 1;
-    const std::vector<int64_t> floors = DivideFloor(task.min_available, replicas, unit);
+    const std::vector<int64_t> floors = DivideFloor(task, replicas);
     for (size_t s = 0; s < parts.size(); ++s) {
       shards[s].tasks[order[k]].replicas = replicas[s];
       shards[s].tasks[order[k]].min_available = static_cast<int32_t>(floors[s]);

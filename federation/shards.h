@@ -10,7 +10,7 @@
 
 namespace caldera {
 
-/// The whole job in one cluster.
+/// The whole job in one cluster: one shard, or all children of a HyperJob.
 std::vector<Shard> WholeShards(const State& state, const JobEntry& job, const std::string& cluster);
 
 /// Gives the only shard of a job so many pods of each task, and what follows from that.
@@ -24,6 +24,8 @@ void SetReplicas(const JobSpec& spec, const std::vector<int32_t>& replicas, Shar
 ///   minAvailable of the job: the job's, each shard at least what its tasks need if the job does
 ///   that, and at least 1 where they need any: Volcano takes 0 for "not given". So where the job
 ///   asks for fewer pods than it has shards, the sum is the number of shards.
+/// Of a HyperJob a shard is a child, with the tasks of its template alone, template by template:
+/// whole ones, and of a divided template one for each part that has pods of it, by the same sums.
 std::vector<Shard> SplitShards(const State& state, const JobEntry& job,
                                const std::vector<SplitPart>& parts,
                                const std::vector<ClusterView>& clusters);

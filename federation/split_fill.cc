@@ -162,8 +162,8 @@ std::vector<SplitKind> SplitKindsOf(const Shape& shape, const ShapeFacts& facts)
   std::vector<bool> bundled(shape.tasks.size(), false);
   bool several = false;
   for (const SplitBundle& bundle : shape.split.bundles) {
-    AddKind(facts, {bundle.count, bundle.parts, 0, {}, false}, kinds);
-    several = true;
+    AddKind(facts, {bundle.count, bundle.parts, 0, {}, bundle.single, bundle.clusters}, kinds);
+    several = several || !bundle.single;
     for (const auto& [task, pods] : bundle.parts) {
       bundled[task] = true;
     }
@@ -172,9 +172,10 @@ std::vector<SplitKind> SplitKindsOf(const Shape& shape, const ShapeFacts& facts)
     if (!bundled[t]) {
       const ShapeTask& task = shape.tasks[t];
       const int32_t size = task.partition.total > 0 ? std::max(task.partition.size, 1) : 1;
-      AddKind(facts,
-              {task.replicas / size, {{static_cast<uint32_t>(t), size}}, 0, {}, task.replicas == 1},
-              kinds);
+      AddKind(
+          facts,
+          {task.replicas / size, {{static_cast<uint32_t>(t), size}}, 0, {}, task.replicas == 1, {}},
+          kinds);
       several = several || task.replicas > 1;
     }
   }
@@ -188,14 +189,14 @@ std::vector<SplitKind> SplitKindsOf(const Shape& shape, const ShapeFacts& facts)
 }
 
 SplitRoom::SplitRoom(const SplitSite& site, const std::vector<NodePool::Task>& tasks)
-    : tasks_(&tasks), free_(site.free) {
+    : cluster_(&site.view->name()), tasks_(&tasks), free_(site.free) {
   if (site.nodes != nullptr) {
     nodes_ = *site.nodes;
   }
 }
 
 int64_t SplitRoom::Bound(const SplitKind& kind, int64_t most) const {
-  int64_t bound = most;
+  int64_t bound = kind.MayGoTo(*cluster_) ? most : 0;
   for (ResourceIndex r = 0; r < kind.request.size(); ++r) {
     if (const int64_t amount = kind.request[r]; amount > 0) {
       bound = std::min(bound, std::max<int64_t>(free_[r], 0) / amount);

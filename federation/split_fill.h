@@ -2,8 +2,10 @@
 // given. Values, no State.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,12 @@ struct SplitKind {
   int64_t pods = 0;                                 ///< In one.
   ResourceVector request;                           ///< Of one.
   bool single = false;                              ///< Goes where most pods go.
+  std::vector<std::string> clusters;                ///< It goes to no others; empty: to any.
+
+  [[nodiscard]] bool MayGoTo(const std::string& cluster) const {
+    return clusters.empty() ||
+           std::find(clusters.begin(), clusters.end(), cluster) != clusters.end();
+  }
 };
 std::vector<SplitKind> SplitKindsOf(const Shape& shape, const ShapeFacts& facts);
 
@@ -37,6 +45,7 @@ class SplitRoom {
  private:
   int64_t TakeOnNodes(const SplitKind& kind, int64_t most);
 
+  const std::string* cluster_;
   const std::vector<NodePool::Task>* tasks_;
   ResourceVector free_;
   std::optional<NodePool> nodes_;

@@ -24,6 +24,8 @@ enum class SplitDistance : uint8_t { kCluster, kZone, kRegion, kAny };
 struct SplitBundle {
   int32_t count = 1;                                ///< So many bundles of that kind.
   std::vector<std::pair<uint32_t, int32_t>> parts;  ///< Task of the Shape, pods of it.
+  std::vector<std::string> clusters;                ///< It goes to no others; empty: to any.
+  bool single = false;                              ///< Goes where most pods go.
   friend bool operator==(const SplitBundle&, const SplitBundle&) = default;
 };
 
@@ -33,10 +35,14 @@ struct SplitRules {
   int32_t max_clusters = 0;  ///< 0: no limit.
   int32_t min_shard = 1;     ///< Pods.
   SplitDistance max_distance = SplitDistance::kAny;
-  /// Tasks that depend on each other; all other tasks are cut between any two pods or partitions.
+  /// Tasks that depend on each other, and all of a HyperJob; all other tasks are cut between any
+  /// two pods or partitions.
   std::vector<SplitBundle> bundles;
   friend bool operator==(const SplitRules&, const SplitRules&) = default;
 };
+
+/// Why pods of such a job must not be in several clusters; empty: they may.
+std::string SplitUnsafeBy(const JobSpec& spec);
 
 /// `order`: by task of the Shape, its position in the spec.
 SplitRules SplitRulesOf(const JobSpec& spec, const std::vector<size_t>& order);

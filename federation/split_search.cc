@@ -101,7 +101,7 @@ class Search {
   }
 
   static int64_t BoundIn(const SplitSite& site, const SplitKind& kind) {
-    int64_t bound = kind.count;
+    int64_t bound = kind.MayGoTo(site.view->name()) ? kind.count : 0;
     for (ResourceIndex r = 0; r < kind.request.size(); ++r) {
       if (const int64_t amount = kind.request[r]; amount > 0) {
         bound = std::min(bound, std::max<int64_t>(site.free[r], 0) / amount);

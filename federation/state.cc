@@ -221,35 +221,6 @@ void State::On(const PodDelete& change) {
   }
 }
 
-void State::CountPod(const Pod& pod, ClusterIndex cluster, int64_t count) {
-  if (pod.job.empty()) {
-    return;
-  }
-  const JobKey key{pod.ns, pod.job};
-  auto& clusters = pods_of_[key];
-  const int64_t now = clusters[cluster] += count;
-  if (now == 0) {
-    clusters.erase(cluster);
-  }
-  if (clusters.empty()) {
-    pods_of_.erase(key);
-  }
-  const bool changed = now == 0 || now == count;  // The last one went, or the first one came.
-  if (const auto job = job_keys_.find({key, JobKind::kJob}); changed && job != job_keys_.end()) {
-    Dequeue(job->second);
-    Enqueue(job->second);
-  }
-}
-
-int64_t State::PodsOf(const JobKey& job, ClusterIndex cluster) const {
-  const auto clusters = pods_of_.find(job);
-  if (clusters == pods_of_.end()) {
-    return 0;
-  }
-  const auto count = clusters->second.find(cluster);
-  return count == clusters->second.end() ? 0 : count->second;
-}
-
 void State::On(const HyperNodeUpsert& change) {
   const HyperNode& node = change.hyper_node;
   clusters_[ClusterOf(node.cluster)].hyper_nodes.insert_or_assign(node.name, node);

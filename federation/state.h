@@ -218,8 +218,9 @@ class State {
 
   /// The jobs on their way out, in no order that may be seen.
   [[nodiscard]] const std::set<JobIndex>& evicting() const { return evicting_; }
-  /// How many pods of a job of that name are seen in that cluster, finished ones included.
-  [[nodiscard]] int64_t PodsOf(const JobKey& job, ClusterIndex cluster) const;
+  /// How many pods of Jobs of the names that it has in members are seen in that cluster, finished
+  /// ones included.
+  [[nodiscard]] int64_t PodsOf(const JobEntry& job, ClusterIndex cluster) const;
   /// By job. Some may be of jobs that do not wait any more: the next plan drops them.
   [[nodiscard]] const std::vector<Reservation>& reservations() const { return reservations_; }
   /// What a queue's own jobs of each tenant used lately, at `now`.
@@ -261,7 +262,13 @@ class State {
   ClusterIndex ClusterOf(const std::string& name);
   PriorityIndex PriorityOf(const std::string& name);
   void InternAll(const ResourceList& list);
+
+  // state_pods.cc: pods of our own jobs.
+  template <typename Visit>
+  void VisitPods(const JobEntry& entry, Visit visit) const;
   void CountPod(const Pod& pod, ClusterIndex cluster, int64_t count);
+  void RequeueOwner(const JobKey& member_job);
+  std::vector<ClusterIndex> BlockedFor(JobEntry& entry);
 
   // state_jobs.cc: jobs and what they hold.
   void On(const JobUpsert& change);
@@ -281,7 +288,6 @@ class State {
   using ClassKey = std::pair<std::array<int64_t, 7>, std::vector<ClusterIndex>>;
   static ClassKey KeyOf(const JobClass& job_class);
   void Enqueue(JobIndex index);
-  std::vector<ClusterIndex> BlockedFor(JobEntry& entry);
   void Dequeue(JobIndex index);
   void AddCharge(JobIndex index, Charge charge);
   void DropCharge(JobIndex index);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "federation/assert.h"
+#include "federation/children.h"
 #include "federation/resize.h"
 #include "federation/state.h"
 
@@ -267,7 +268,7 @@ void State::Enqueue(JobIndex index) {
   JobEntry& entry = jobs_[index];
   const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
                          !entry.claimed_elsewhere && entry.missing_references.empty() &&
-                         specs_[entry.spec].kind == JobKind::kJob;
+                         HasChildren(specs_[entry.spec]);
   if (!candidate) {
     return;
   }
@@ -316,27 +317,6 @@ void State::Dequeue(JobIndex index) {
     backing_off_.erase({entry.backs_off, index});
     entry.backs_off = Time();
   }
-}
-
-/// The clusters that are refused to it now; notes when the first comes back.
-std::vector<ClusterIndex> State::BlockedFor(JobEntry& entry) {
-  std::vector<ClusterIndex> blocked;
-  entry.backs_off = Time();
-  for (const ClusterBackoff& backoff : entry.backoffs) {
-    if (backoff.until > now_) {
-      blocked.push_back(ClusterOf(backoff.cluster));
-      entry.backs_off =
-          entry.backs_off == Time() ? backoff.until : std::min(entry.backs_off, backoff.until);
-    }
-  }
-  if (const auto it = pods_of_.find(entry.key); it != pods_of_.end()) {
-    for (const auto& [cluster, count] : it->second) {
-      blocked.push_back(cluster);
-    }
-  }
-  std::sort(blocked.begin(), blocked.end());
-  blocked.erase(std::unique(blocked.begin(), blocked.end()), blocked.end());
-  return blocked;
 }
 
 std::vector<Shard> State::Complete(const JobEntry& entry, std::vector<Shard> shards) const {

@@ -9,6 +9,7 @@
 
 #include "controller/kube/yaml_writer.h"
 #include "federation/assert.h"
+#include "federation/children.h"
 #include "federation/render.h"
 
 namespace caldera {
@@ -60,7 +61,8 @@ Result<size_t> RenderFiles(const Plan& plan, const std::map<JobKey, KeptJob>& jo
     for (const Shard& shard : action.shards) {
       context.restore_from = shard.epoch > 1 ? job->second.checkpoint : "";
       const Value rendered = RenderShardJob(job->second.document, context);
-      const std::string name = action.job.ns + "." + action.job.name + "." + shard.cluster;
+      const std::string name =
+          action.job.ns + "." + MemberJobName(action.job.name, shard.child) + "." + shard.cluster;
       CALDERA_CHECK(WriteFile(directory / (name + ".yaml"),
                               WriteYaml(target.works ? RenderWork(rendered, context) : rendered)));
       ++context.index;

@@ -1,0 +1,90 @@
+// Pods of members by the Job that they are of: where they are left over, that job cannot go.
+#include <algorithm>
+#include <string>
+
+#include "federation/children.h"
+#include "federation/state.h"
+
+namespace caldera {
+
+/// Visits the clusters where pods of its own Jobs are, a cluster once for each of those.
+template <typename Visit>
+void State::VisitPods(const JobEntry& entry, Visit visit) const {
+  const JobSpec& spec = specs_[entry.spec];
+  const bool hyper = spec.kind == JobKind::kHyperJob;
+  const std::string first = hyper ? entry.key.name + "-" : entry.key.name;
+  for (auto it = pods_of_.lower_bound({entry.key.ns, first}); it != pods_of_.end(); ++it) {
+    const JobKey& job = it->first;
+    if (job.ns != entry.key.ns || (hyper ? !job.name.starts_with(first) : job.name != first)) {
+      return;
+    }
+    if (!hyper || IsChildJob(spec, entry.key.name, job.name)) {
+      for (const auto& [cluster, count] : it->second) {
+        visit(cluster, count);
+      }
+    }
+  }
+}
+
+void State::CountPod(const Pod& pod, ClusterIndex cluster, int64_t count) {
+  if (pod.job.empty()) {
+    return;
+  }
+  const JobKey key{pod.ns, pod.job};
+  auto& clusters = pods_of_[key];
+  const int64_t now = clusters[cluster] += count;
+  if (now == 0) {
+    clusters.erase(cluster);
+  }
+  if (clusters.empty()) {
+    pods_of_.erase(key);
+  }
+  const bool changed = now == 0 || now == count;  // The last one went, or the first one came.
+  if (changed) {
+    RequeueOwner(key);
+  }
+}
+
+int64_t State::PodsOf(const JobEntry& job, ClusterIndex cluster) const {
+  int64_t pods = 0;
+  VisitPods(job, [&](ClusterIndex where, int64_t count) { pods += where == cluster ? count : 0; });
+  return pods;
+}
+
+/// Whoever has a Job of that name in the members: where it may go has changed.
+void State::RequeueOwner(const JobKey& member_job) {
+  const auto requeue = [&](JobIndex index) {
+    Dequeue(index);
+    Enqueue(index);
+  };
+  if (const auto job = job_keys_.find({member_job, JobKind::kJob}); job != job_keys_.end()) {
+    requeue(job->second);
+  }
+  const std::string& name = member_job.name;
+  for (size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1)) {
+    const JobKey parent{member_job.ns, name.substr(0, dash)};
+    const auto job = job_keys_.find({parent, JobKind::kHyperJob});
+    if (job != job_keys_.end() && IsChildJob(specs_[jobs_[job->second].spec], parent.name, name)) {
+      requeue(job->second);
+    }
+  }
+}
+
+/// The clusters that are refused to it now; notes when the first comes back.
+std::vector<ClusterIndex> State::BlockedFor(JobEntry& entry) {
+  std::vector<ClusterIndex> blocked;
+  entry.backs_off = Time();
+  for (const ClusterBackoff& backoff : entry.backoffs) {
+    if (backoff.until > now_) {
+      blocked.push_back(ClusterOf(backoff.cluster));
+      entry.backs_off =
+          entry.backs_off == Time() ? backoff.until : std::min(entry.backs_off, backoff.until);
+    }
+  }
+  VisitPods(entry, [&](ClusterIndex cluster, int64_t /*count*/) { blocked.push_back(cluster); });
+  std::sort(blocked.begin(), blocked.end());
+  blocked.erase(std::unique(blocked.begin(), blocked.end()), blocked.end());
+  return blocked;
+}
+
+}  // namespace caldera
