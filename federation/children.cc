@@ -29,7 +29,7 @@ bool IsChildJob(const JobSpec& spec, const std::string& job, std::string_view na
         int64_t index = -1;
         const auto [end, error] =
             std::from_chars(digits.data(), digits.data() + digits.size(), index);
-        return error == std::errc() && end == digits.data() + digits.size() &&
+        return error == std::errc() && index >= 0 && end == digits.data() + digits.size() &&
                std::to_string(index) == digits && (each.divided || index < each.replicas);
       });
 }

@@ -135,6 +135,11 @@ void CheckCounts(const Field& list, const std::vector<Job>& parts) {
   for (size_t i = 0; i < items.size(); ++i) {
     const int64_t replicas = NumberOf(items[i]["replicas"]).value_or(1);
     children += replicas;
+    if (std::none_of(parts[i].tasks.begin(), parts[i].tasks.end(),
+                     [](const Task& task) { return task.replicas > 0; })) {
+      items[i]["templateSpec"]["tasks"].Refuse(
+          "makes a Job of no pods, which nothing says where to send: give a task replicas");
+    }
     for (const Task& task : parts[i].tasks) {
       pods = SaturatingAdd(pods, replicas * task.replicas);
       pods = SaturatingAdd(pods, replicas * task.partition.total);

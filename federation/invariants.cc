@@ -255,6 +255,7 @@ class Checker {
     for (const ReplicatedJob& each : spec.replicated_jobs) {
       JobSpec part;
       part.min_available = each.min_available;
+      part.min_shard = 0;  // That is about all children of a cluster together.
       const auto tasks = spec.tasks.begin() + static_cast<std::ptrdiff_t>(first);
       part.tasks.assign(tasks, tasks + each.tasks);
       first += static_cast<size_t>(each.tasks);

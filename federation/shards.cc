@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "federation/assert.h"
 #include "federation/children.h"
 #include "federation/divide.h"
 
@@ -102,16 +103,15 @@ class Children {
     child.min_available = job_.min_available;
   }
 
-  /// Whole children, as many in each place as the pods there are. Those of no pods go to the first.
+  /// Whole children, as many in each place as the pods there are.
   void Distribute() {
     size_t t = first_;
     while (t < End() && spec_.tasks[t].replicas == 0) {
       ++t;
     }
+    CALDERA_ASSERT(t < End());  // Intake refuses a template of no pods.
     for (const Place& place : places_) {
-      const int32_t count = t < End() ? place.pods[t] / (spec_.tasks[t].replicas / job_.replicas)
-                            : &place == &places_.front() ? job_.replicas
-                                                         : 0;
+      const int32_t count = place.pods[t] / (spec_.tasks[t].replicas / job_.replicas);
       for (int32_t i = 0; i < count; ++i) {
         Add(place);
         for (size_t own = first_; own < End(); ++own) {
@@ -123,7 +123,7 @@ class Children {
     }
   }
 
-  /// One for each place that has pods of it; the first place where it has none at all.
+  /// One for each place that has pods of it.
   void Divide() {
     std::vector<const Place*> places;
     for (const Place& place : places_) {
@@ -132,9 +132,6 @@ class Children {
                       [](int32_t pods) { return pods > 0; })) {
         places.push_back(&place);
       }
-    }
-    if (places.empty()) {
-      places.push_back(&places_.front());
     }
     for (const Place* place : places) {
       Add(*place);

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "controller/cli/amounts_text.h"
 #include "controller/cli/issue_text.h"
@@ -163,10 +166,22 @@ class PlanPrinter {
     out_ += table.Text(terminal_, 2);
   }
 
+  /// Children of a HyperJob may share a cluster; in the order of the shards.
+  static std::vector<std::pair<std::string, int64_t>> PodsByCluster(
+      const std::vector<Shard>& shards) {
+    std::vector<std::pair<std::string, int64_t>> all;
+    for (const Shard& shard : shards) {
+      const auto at = std::find_if(all.begin(), all.end(),
+                                   [&](const auto& each) { return each.first == shard.cluster; });
+      (at == all.end() ? all.emplace_back(shard.cluster, 0) : *at).second += shard.Pods();
+    }
+    return all;
+  }
+
   static std::string ClustersOf(const std::vector<Shard>& shards) {
     std::string text;
-    for (const Shard& shard : shards) {
-      text += (text.empty() ? "" : ", ") + shard.cluster;
+    for (const auto& [cluster, pods] : PodsByCluster(shards)) {
+      text += (text.empty() ? "" : ", ") + cluster;
     }
     return text;
   }
@@ -182,11 +197,7 @@ class PlanPrinter {
   /// Of a split job `4+2`, in the order of ClustersOf.
   static std::string PodsOf(const std::vector<Shard>& shards) {
     std::string text;
-    for (const Shard& shard : shards) {
-      int64_t pods = 0;
-      for (const TaskGrant& task : shard.tasks) {
-        pods += task.replicas;
-      }
+    for (const auto& [cluster, pods] : PodsByCluster(shards)) {
       text += (text.empty() ? "" : "+") + std::to_string(pods);
     }
     return text;

@@ -179,7 +179,8 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
                   [&](const ClusterBackoff& each) { return each.cluster == backoff.cluster; });
     job.backoffs.push_back(std::move(backoff));
   }
-  if (record.refused || !record.opted_in) {
+  // Its children are planned offline; the dispatcher sends whole Jobs only.
+  if (record.refused || !record.opted_in || record.view.kind == JobKind::kHyperJob) {
     job.hold = true;
   }
   if (!record.there || record.view.deleting) {

@@ -23,14 +23,17 @@ std::string Replicated(const std::string& name, const std::string& more = "") {
 
 }  // namespace
 
-TEST_CASE("hyperjob: it is checked, defaulted and typed as a job that is held") {
+TEST_CASE("hyperjob: it is checked, defaulted and typed with the pods of its children") {
   const Intake intake = TakeHyper("replicatedJobs: [" + Replicated("a") + "]");
   REQUIRE_MESSAGE(intake.errors.empty(), ListIssues(intake.errors));
   const Job& job = std::get<JobUpsert>(*intake.change).job;
   CHECK(job.kind == JobKind::kHyperJob);
   CHECK(job.key == JobKey{"team-a", "big"});
   CHECK(job.queue == "gold");
-  CHECK(job.tasks.empty());
+  REQUIRE(job.tasks.size() == 1);
+  CHECK(job.tasks.front().name == "a/w");
+  CHECK(job.tasks.front().replicas == 2);
+  CHECK(job.replicated_jobs == std::vector<ReplicatedJob>{{"a", 1, 1, 2, false, {}}});
   CHECK_FALSE(intake.job.has_value());
   const Value& entry = intake.defaulted.At({"spec", "replicatedJobs"})->AsList().front();
   CHECK(entry.Find("replicas")->AsInteger() == 1);
