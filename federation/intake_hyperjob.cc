@@ -99,9 +99,9 @@ void AddTemplate(const Field& item, const Job& part, Job& job) {
   }
   const std::string prefix = replicated.name + "/";
   for (Task task : part.tasks) {
-    task.name = prefix + task.name;
+    task.name.insert(0, prefix);
     for (std::string& name : task.depends_on) {
-      name = prefix + name;
+      name.insert(0, prefix);
     }
     task.replicas = Times(task.replicas, replicated.replicas);
     task.min_available = Times(task.min_available, replicated.replicas);

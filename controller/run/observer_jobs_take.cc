@@ -179,8 +179,7 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
                   [&](const ClusterBackoff& each) { return each.cluster == backoff.cluster; });
     job.backoffs.push_back(std::move(backoff));
   }
-  // Its children are planned offline; the dispatcher sends whole Jobs only.
-  if (record.refused || !record.opted_in || record.view.kind == JobKind::kHyperJob) {
+  if (record.refused || !record.opted_in) {
     job.hold = true;
   }
   if (!record.there || record.view.deleting) {
@@ -198,6 +197,11 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
         (job.placement.empty() || sent.front().epoch >= job.placement.front().epoch)) {
       job.placement = std::move(sent);
     }
+  }
+  if (record.view.kind == JobKind::kHyperJob) {
+    // The dispatcher sends whole Jobs only: children are neither placed nor taken over.
+    job.hold = true;
+    job.placement.clear();
   }
   MergeWorks(record, entry, now, job);
   return job;
