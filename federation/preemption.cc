@@ -131,14 +131,20 @@ bool Preemption::IsUnder(QueueIndex queue, QueueIndex ancestor) const {
   return false;
 }
 
-/// With the job, its queue and each above it below `ancestor`.
-bool Preemption::StaysWithin(const Claimant& claim, QueueIndex ancestor) const {
+/// With the job and without the victims, its queue and each above it below `ancestor` hold no more
+/// than before or no more than their deserved.
+bool Preemption::StaysWithin(const Claimant& claim, QueueIndex ancestor,
+                             const std::vector<const Candidate*>& victims) const {
   const JobClass& job_class = state_.classes()[claim.job_class];
   const ShapeFacts& facts = state_.facts(job_class.shape);
   for (QueueIndex n = job_class.queue; n != ancestor; n = round_.tree().node(n).parent) {
     for (const ResourceIndex r : facts.requested) {
-      if (r != kinds_.pods &&
-          SaturatingAdd(held_[n][r], facts.total[r]) > round_.shares()[n].deserved[r]) {
+      int64_t more = facts.total[r];
+      for (const Candidate* victim : victims) {
+        more = SaturatingSub(more, IsUnder(victim->queue, n) ? victim->total[r] : 0);
+      }
+      if (r != kinds_.pods && more > 0 &&
+          SaturatingAdd(held_[n][r], more) > round_.shares()[n].deserved[r]) {
         return false;
       }
     }
@@ -180,7 +186,7 @@ bool Preemption::Eligible(const Claimant& claim, const Candidate& candidate) con
     return false;
   }
   const QueueIndex ancestor = CommonAncestor(job_class.queue, candidate.queue);
-  if (!Exceeds(claim, candidate, ancestor) || !StaysWithin(claim, ancestor)) {
+  if (!Exceeds(claim, candidate, ancestor) || !StaysWithin(claim, ancestor, {})) {
     return false;
   }
   const ShapeFacts& facts = state_.facts(job_class.shape);
@@ -206,29 +212,7 @@ bool Preemption::MayClaim(const Claimant& claim) const {
   const QueueIndex queue = state_.classes()[claim.job_class].queue;
   const auto lowest = lowest_.find(queue);
   const bool lower = lowest != lowest_.end() && lowest->second < claim.priority;
-  return lower || StaysWithin(claim, round_.tree().node(queue).parent);
-}
-
-/// With the job and without the victims, a queue of the claimant holds more than before and more
-/// than its deserved.
-bool Preemption::Borrows(const Claimant& claim,
-                         const std::vector<const Candidate*>& victims) const {
-  const JobClass& job_class = state_.classes()[claim.job_class];
-  const ShapeFacts& facts = state_.facts(job_class.shape);
-  for (QueueIndex n = job_class.queue; n != round_.tree().root();
-       n = round_.tree().node(n).parent) {
-    for (const ResourceIndex r : facts.requested) {
-      int64_t more = facts.total[r];
-      for (const Candidate* victim : victims) {
-        more = SaturatingSub(more, IsUnder(victim->queue, n) ? victim->total[r] : 0);
-      }
-      if (r != kinds_.pods && more > 0 &&
-          SaturatingAdd(held_[n][r], more) > round_.shares()[n].deserved[r]) {
-        return true;
-      }
-    }
-  }
-  return false;
+  return lower || StaysWithin(claim, round_.tree().node(queue).parent, {});
 }
 
 bool Preemption::Helps(const Candidate& candidate, const ResourceVector& there,
@@ -382,7 +366,7 @@ std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<
     for (const Candidate* victim : victims) {
       lost += victim->lost_work;
     }
-    if (!victims.empty() && !Borrows(claim, victims) &&
+    if (!victims.empty() && StaysWithin(claim, round_.tree().root(), victims) &&
         (!best || std::pair(lost, victims.size()) < std::pair(least, best->victims.size()))) {
       least = lost;
       best = Ransom{c, {}};

@@ -75,15 +75,14 @@ class Preemption {
   void FindCandidates();
   [[nodiscard]] bool MayClaim(const Claimant& claim) const;
   [[nodiscard]] Int128 LostWork(const JobEntry& job, const ResourceVector& total) const;
-  [[nodiscard]] bool StaysWithin(const Claimant& claim, QueueIndex below) const;
+  [[nodiscard]] bool StaysWithin(const Claimant& claim, QueueIndex below,
+                                 const std::vector<const Candidate*>& victims) const;
   [[nodiscard]] bool Eligible(const Claimant& claim, const Candidate& candidate) const;
   [[nodiscard]] bool Exceeds(const Claimant& claim, const Candidate& candidate,
                              QueueIndex ancestor) const;
   [[nodiscard]] int64_t ShareOf(QueueIndex queue, const ShapeFacts& facts) const;
   [[nodiscard]] QueueIndex CommonAncestor(QueueIndex a, QueueIndex b) const;
   [[nodiscard]] bool IsUnder(QueueIndex queue, QueueIndex ancestor) const;
-  [[nodiscard]] bool Borrows(const Claimant& claim,
-                             const std::vector<const Candidate*>& victims) const;
   [[nodiscard]] bool Helps(const Candidate& candidate, const ResourceVector& there,
                            const Missing& missing) const;
   void Free(const Candidate& candidate, const ResourceVector& there, Missing& missing) const;

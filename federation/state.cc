@@ -198,14 +198,12 @@ void State::On(const NodeDelete& change) {
 void State::On(const PodUpsert& change) {
   const Pod& pod = change.pod;
   const ClusterIndex cluster = ClusterOf(pod.cluster);
-  const auto [it, added] = clusters_[cluster].pods.try_emplace({pod.ns, pod.name}, pod);
-  if (!added && it->second.job != pod.job) {
-    CountPod(it->second, cluster, -1);
-  }
-  if (added || it->second.job != pod.job) {
+  Pod& seen = clusters_[cluster].pods[{pod.ns, pod.name}];  // Of no job where it is new.
+  if (seen.job != pod.job) {
+    CountPod(seen, cluster, -1);
     CountPod(pod, cluster, 1);
   }
-  it->second = pod;
+  seen = pod;
   InternAll(pod.requests);
 }
 

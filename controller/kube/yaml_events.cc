@@ -55,14 +55,9 @@ Size Measure(const Value& value) {
 /// A null that is written out begins there, or its anchor does. (An empty value gets the mark of
 /// what comes next, which is another field.)
 bool IsNull(std::string_view text) {
-  if (text.starts_with('~') || text.starts_with('&')) {
-    return true;
-  }
-  const bool named =
-      text.starts_with("null") || text.starts_with("Null") || text.starts_with("NULL");
-  constexpr size_t kNull = 4;
-  return named && (text.size() == kNull ||
-                   std::string_view(" \t\r\n,]}").find(text[kNull]) != std::string_view::npos);
+  const std::string_view word = text.substr(0, text.find_first_of(" \t\r\n,]}"));
+  const Scalar scalar = ResolvePlain(word);
+  return word.starts_with('&') || (!word.empty() && scalar.value.IsNull() && scalar.error.empty());
 }
 
 }  // namespace

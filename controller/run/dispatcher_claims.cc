@@ -2,6 +2,8 @@
 // member may be read they are looked for in the member that the job goes to, else at the Karmada
 // API. A cluster without one of them is left out for the job; it is looked again, less and less
 // often, and let in at once when they are there.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -96,30 +98,30 @@ bool JobLook::HoldForClaims() {
   if (absent.empty()) {
     return false;
   }
-  memory_.claims_generation = seen_.parent->generation;
-  memory_.claim_rechecks = 0;
-  memory_.claims_recheck_at = Now() + context_.options.reference_recheck;
+  memory_.claims = {seen_.parent->generation, 0, {}};
+  Postpone(memory_.claims);
   for (const auto& [cluster, names] : absent) {
     KeepOut(cluster, names);
   }
   memory_.recalled = intent_;
-  Again(memory_.claims_recheck_at);
+  Again(memory_.claims.at);
   Learnt();
   Step();
   return true;
 }
 
 void JobLook::KeepOut(const std::string& cluster, const std::set<std::string>& names) {
-  std::string list;
+  std::vector<std::string> claims;
   for (const std::string& name : names) {
-    list += (list.empty() ? "" : ", ") + std::string(kClaim) + "/" + target_.ns + "/" + name;
+    claims.push_back(Reference{std::string(kClaim), target_.ns, name}.ToString());
   }
   const Time until = Now() + context_.options.cluster_backoff;
   memory_.absent_claims[cluster] = {names, until};
-  context_.observer.SetBackoff(uid_,
-                               {cluster, std::string(VerdictName(Verdict::kMissingReference)),
-                                "cluster " + cluster + " lacks " + list, until},
-                               Now());
+  context_.observer.SetBackoff(
+      uid_,
+      {cluster, std::string(VerdictName(Verdict::kMissingReference)),
+       fmt::format("cluster {} lacks {}", cluster, fmt::join(claims, ", ")), until},
+      Now());
 }
 
 void JobLook::LetIn(const std::string& cluster) {
@@ -134,15 +136,15 @@ bool JobLook::RecheckClaims() {
   if (memory_.absent_claims.empty()) {
     return false;
   }
-  if (memory_.claims_generation != seen_.parent->generation) {
+  if (memory_.claims.generation != seen_.parent->generation) {
     // It was edited: what it refers to now is seen at the next dispatch.
     for (const auto& [cluster, absent] : std::map(memory_.absent_claims)) {
       LetIn(cluster);
     }
     return false;
   }
-  if (memory_.claims_recheck_at > Now()) {
-    Again(memory_.claims_recheck_at);
+  if (memory_.claims.at > Now()) {
+    Again(memory_.claims.at);
     return false;
   }
   std::vector<ClaimKey> left;
@@ -177,24 +179,18 @@ void JobLook::RecheckClaim(std::vector<ClaimKey> left,
 }
 
 void JobLook::FinishClaims(const std::map<std::string, std::set<std::string>>& absent) {
-  Millis wait = context_.options.reference_recheck;
-  for (int i = 0; i <= memory_.claim_rechecks && wait < context_.options.longest_recheck; ++i) {
-    wait *= 2;
-  }
-  wait = std::min(wait, context_.options.longest_recheck);
-  ++memory_.claim_rechecks;
-  memory_.claims_recheck_at = Now() + wait;
+  const Millis wait = Postpone(memory_.claims);
   for (const auto& [cluster, before] : std::map(memory_.absent_claims)) {
     const auto still = absent.find(cluster);
     if (still == absent.end()) {
       LetIn(cluster);
-    } else if (before.until <= memory_.claims_recheck_at + wait || before.names != still->second) {
+    } else if (before.until <= memory_.claims.at + wait || before.names != still->second) {
       KeepOut(cluster, still->second);  // Before it ends: a try would place the job in vain.
       Learnt();
     }
   }
   if (!memory_.absent_claims.empty()) {
-    Again(memory_.claims_recheck_at);
+    Again(memory_.claims.at);
   }
   Finish();
 }

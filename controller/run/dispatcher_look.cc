@@ -292,6 +292,18 @@ void JobLook::Learnt() {
 
 void JobLook::Again(Time at) { again_ = again_ == Time() ? at : std::min(again_, at); }
 
+Millis JobLook::Postpone(JobMemory::Recheck& recheck) const {
+  const Millis longest = context_.options.longest_recheck;
+  Millis wait = context_.options.reference_recheck;
+  for (int i = 0; i < recheck.times && wait < longest; ++i) {
+    wait *= 2;
+  }
+  wait = std::min(wait, longest);
+  ++recheck.times;
+  recheck.at = Now() + wait;
+  return wait;
+}
+
 void JobLook::PublishUses() {
   std::set<WorkKey> uses;
   for (const SeenWork& work : seen_.works) {

@@ -115,6 +115,8 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   [[nodiscard]] Time Now() const { return context_.client.executor().Now(); }
   [[nodiscard]] const Charge& charge() const { return *seen_.entry->charge; }
   void Again(Time at);
+  /// Returns after how long: twice as long each time.
+  Millis Postpone(JobMemory::Recheck& recheck) const;
   void PublishUses();
   void Finish();
   void Fail(Error error);

@@ -41,9 +41,13 @@ struct JobMemory {
 
   std::optional<int64_t> recalled;  ///< The charge (its intent) that is to be given back.
   int64_t checked_generation = 0;   ///< Of the parent, whose edits were followed or held.
-  int64_t missing_generation = 0;   ///< Of the parent that lacked references.
-  int rechecks = 0;
-  Time recheck_at;
+  /// Looking again, less and less often, for what a job lacks.
+  struct Recheck {
+    int64_t generation = 0;  ///< Of the parent that named it; 0: not known.
+    int times = 0;
+    Time at;
+  };
+  Recheck references;
 
   /// Claims that are not in a cluster, and until when it is left out for that.
   struct AbsentClaims {
@@ -51,9 +55,7 @@ struct JobMemory {
     Time until;
   };
   std::map<std::string, AbsentClaims> absent_claims;  ///< By cluster.
-  int64_t claims_generation = 0;                      ///< Of the parent that named them.
-  int claim_rechecks = 0;
-  Time claims_recheck_at;
+  Recheck claims;
 
   std::string status_digest;  ///< Of the status that was written last.
   std::string status_phase;

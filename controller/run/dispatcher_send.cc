@@ -1,4 +1,6 @@
 // Sending a shard: the whole Job, what it refers to, what has to be there ahead of it, the Work.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -42,14 +44,6 @@ Reference ParseReference(const std::string& text) {
 bool SaysTooLarge(const std::string& message) {
   return message.find("too large") != std::string::npos ||
          message.find("Too Large") != std::string::npos;
-}
-
-std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
 }
 
 }  // namespace
@@ -164,19 +158,19 @@ void JobLook::HoldForReferences() {
     clusters.push_back(shard.cluster);
   }
   const Time now = Now();
-  const std::string message = "it refers to what is not there: " + Joined(missing);
-  memory_.missing_generation = GenerationOf(*parent_);
-  memory_.rechecks = 0;
-  memory_.recheck_at = now + context_.options.reference_recheck;
+  const std::string message =
+      fmt::format("it refers to what is not there: {}", fmt::join(missing, ", "));
+  memory_.references = {GenerationOf(*parent_), 0, {}};
+  Postpone(memory_.references);
   context_.observer.SetMissingReferences(uid_, std::move(missing), now);
   for (const std::string& cluster : clusters) {
     context_.observer.SetBackoff(uid_,
                                  {cluster, std::string(VerdictName(Verdict::kMissingReference)),
-                                  message, memory_.recheck_at},
+                                  message, memory_.references.at},
                                  now);
   }
   memory_.recalled = intent_;
-  Again(memory_.recheck_at);
+  Again(memory_.references.at);
   Learnt();
   Step();
 }
@@ -187,16 +181,17 @@ bool JobLook::RecheckReferences() {
   if (missing.empty()) {
     return false;
   }
-  if (memory_.missing_generation != 0 && memory_.missing_generation != seen_.parent->generation) {
+  if (memory_.references.generation != 0 &&
+      memory_.references.generation != seen_.parent->generation) {
     // It was edited: what it refers to now is seen at the next dispatch.
     ForgetReferences();
     return false;
   }
-  if (memory_.recheck_at > Now()) {
-    Again(memory_.recheck_at);
+  if (memory_.references.at > Now()) {
+    Again(memory_.references.at);
     return false;
   }
-  memory_.missing_generation = seen_.parent->generation;
+  memory_.references.generation = seen_.parent->generation;
   RecheckNext(missing, {});
   return true;
 }
@@ -233,23 +228,16 @@ void JobLook::FinishRecheck(std::vector<std::string> missing) {
     Finish();
     return;
   }
-  Millis wait = context_.options.reference_recheck;
-  for (int i = 0; i < memory_.rechecks && wait < context_.options.longest_recheck; ++i) {
-    wait *= 2;
-  }
-  ++memory_.rechecks;
-  memory_.recheck_at = Now() + std::min(wait, context_.options.longest_recheck);
+  Postpone(memory_.references);
   std::sort(missing.begin(), missing.end());
   context_.observer.SetMissingReferences(uid_, std::move(missing), Now());
   Learnt();
-  Again(memory_.recheck_at);
+  Again(memory_.references.at);
   Finish();
 }
 
 void JobLook::ForgetReferences() {
-  memory_.missing_generation = 0;
-  memory_.rechecks = 0;
-  memory_.recheck_at = Time();
+  memory_.references = {};
   context_.observer.SetMissingReferences(uid_, {}, Now());
   Learnt();
 }

@@ -20,7 +20,8 @@ struct Claims {
       members[name] =
           std::make_unique<sandbox::ApiServer>(plane.executor, sandbox::ApiServerOptions{name, {}});
       plane.server.AddMember(name, *members[name]);
-      Create(*members[name], "/api/v1/namespaces", R"({"metadata":{"name":"team-a"}})");
+      plane.VirtualTime::Create(*members[name], "/api/v1/namespaces",
+                                R"({"metadata":{"name":"team-a"}})");
     }
     plane.Fleet({"east", "west"});
     DispatcherOptions options;
@@ -30,17 +31,6 @@ struct Claims {
     controller = std::make_unique<Controller>(plane.server, plane.executor, plane.ledger, options);
   }
 
-  void Create(HttpTransport& server, const std::string& path, const std::string& body) {
-    HttpRequest request;
-    request.method = "POST";
-    request.path = path;
-    request.body = body;
-    request.headers["content-type"] = "application/json";
-    int status = 0;
-    server.Send(std::move(request), [&](const Result<HttpResponse>& r) { status = r->status; });
-    plane.Settle();
-    REQUIRE(status == 201);
-  }
   [[nodiscard]] int Reads() const {
     int reads = 0;
     for (const auto& [cluster, count] : controller->wire.claim_reads) {
@@ -66,7 +56,7 @@ struct Claims {
 
 TEST_CASE("claims: a job goes where its claim is") {
   Claims c;
-  c.Create(*c.members["west"], kClaims, kData);
+  c.plane.VirtualTime::Create(*c.members["west"], kClaims, kData);
   const std::string uid = c.plane.Submit("train", 2, kUsesData);
   c.plane.Advance(kAWhile);
   CHECK(c.plane.Phase("train") == "Running");
@@ -87,7 +77,7 @@ TEST_CASE("claims: one that is nowhere holds the job until it is somewhere") {
   CHECK(c.Reads() > 30);
   CHECK(c.Reads() < 90);
   CHECK(c.controller->wire.counts["PATCH jobs"] <= 5);
-  c.Create(*c.members["west"], kClaims, kData);
+  c.plane.VirtualTime::Create(*c.members["west"], kClaims, kData);
   c.plane.Advance(Millis(90'000));
   CHECK(c.plane.Phase("train") == "Running");
   CHECK(!c.plane.Work("west", "caldera-" + uid).IsNull());
@@ -95,7 +85,7 @@ TEST_CASE("claims: one that is nowhere holds the job until it is somewhere") {
 
 TEST_CASE("claims: an edit that names another one is followed at once") {
   Claims c;
-  c.Create(*c.members["east"], kClaims, R"({"metadata":{"name":"other"}})");
+  c.plane.VirtualTime::Create(*c.members["east"], kClaims, R"({"metadata":{"name":"other"}})");
   c.plane.Submit("train", 2, kUsesData);
   c.plane.Advance(kAWhile);
   REQUIRE(c.plane.Works().empty());

@@ -25,6 +25,7 @@
 #include "controller/run/events.h"
 #include "controller/run/observer.h"
 #include "test/sandbox/api_server.h"
+#include "test/sandbox/virtual_time.h"
 #include "test/storage/scene.h"
 
 namespace caldera::testing {
@@ -260,7 +261,7 @@ class Controller {
 };
 
 /// The API server with what stands behind it.
-class ControlPlane {
+class ControlPlane : public sandbox::VirtualTime {
  public:
   ControlPlane() : server(executor, Options()), client_(server, executor, ClientOptions()) {
     for (const std::string name : {"team-a", "karmada-es-east", "karmada-es-west"}) {
@@ -287,51 +288,18 @@ class ControlPlane {
     return options;
   }
 
-  void Settle() {
-    while (executor.RunDue()) {
-    }
-  }
-  /// Runs what is due until `span` has passed.
-  void Advance(Millis span) {
-    const Time end = clock.Now() + span;
-    Settle();
-    for (Time next = executor.NextTimer(); next != Time() && next <= end;
-         next = executor.NextTimer()) {
-      clock.Set(std::max(next, clock.Now()));
-      Settle();
-    }
-    clock.Set(end);
-    Settle();
-  }
-
   HttpResponse Ask(const std::string& method, const std::string& path, const std::string& body = "",
                    const std::string& type = "application/json") {
-    HttpRequest request;
-    request.method = method;
-    request.path = path;
-    request.body = body;
-    request.headers["content-type"] = type;
-    std::optional<HttpResponse> answer;
-    server.Send(std::move(request), [&](Result<HttpResponse> r) { answer = *std::move(r); });
-    Settle();
-    REQUIRE(answer.has_value());
-    return *answer;
+    return Do(server, method, path, body, type);
   }
   Value Create(const std::string& path, const std::string& body) {
-    const HttpResponse response = Ask("POST", path, body);
-    REQUIRE_MESSAGE(response.status == 201, response.body);
-    return *ParseJson(response.body);
+    return VirtualTime::Create(server, path, body);
   }
   Value Merge(const std::string& path, const std::string& patch) {
-    const HttpResponse response = Ask("PATCH", path, patch, "application/merge-patch+json");
-    REQUIRE_MESSAGE(response.status == 200, response.body);
-    return *ParseJson(response.body);
+    return VirtualTime::Merge(server, path, patch);
   }
   /// Null where it is not there.
-  Value Get(const std::string& path) {
-    const HttpResponse response = Ask("GET", path);
-    return response.status == 200 ? *ParseJson(response.body) : Value();
-  }
+  Value Get(const std::string& path) { return VirtualTime::Get(server, path); }
   std::vector<Value> List(const std::string& path) {
     Value list = Get(path);
     Value* const items = list.Find("items");
@@ -402,8 +370,6 @@ class ControlPlane {
   inline static const std::string kJobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/team-a/jobs";
   inline static const std::string kQueues = "/apis/scheduling.volcano.sh/v1beta1/queues";
 
-  ManualClock clock{*ParseTime("2026-12-01T08:00:00Z")};
-  Executor executor{clock};
   sandbox::ApiServer server;
   TempDir directory;
   std::string ledger = directory.File("ledger.db");

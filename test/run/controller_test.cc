@@ -5,12 +5,10 @@
 #include <doctest/doctest.h>
 
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "controller/kube/json_reader.h"
 #include "controller/run/log.h"
 #include "storage/database.h"
 #include "storage/ledger.h"
@@ -18,6 +16,7 @@
 #include "test/sandbox/member_life.h"
 #include "test/sandbox/served_kinds.h"
 #include "test/sandbox/tree.h"
+#include "test/sandbox/virtual_time.h"
 #include "test/sandbox/work_executor.h"
 #include "test/storage/scene.h"
 
@@ -41,8 +40,8 @@ struct Replica {
     config.log.level = "off";
     StartLog(config.log);
     config.leader.identity = identity;
-    controller = Must(caldera::Controller::Create(config, {executor, karmada, ledger, metrics},
-                                                  [this] { lost = true; }));
+    controller =
+        Must(caldera::Controller::Create(config, {executor, karmada, ledger, metrics}, [] {}));
     controller->Start();
   }
   static LedgerOptions Impatient() {
@@ -52,12 +51,11 @@ struct Replica {
   }
   Ledger ledger;
   Metrics metrics;
-  bool lost = false;
   std::unique_ptr<caldera::Controller> controller;
 };
 
 /// Members east and west with two nodes of 4 cpu each, and queue gold.
-class Federation {
+class Federation : public sandbox::VirtualTime {
  public:
   Federation() {
     for (const auto& [name, member] : Members()) {
@@ -96,18 +94,6 @@ class Federation {
     return replica;
   }
 
-  void Advance(Millis span) {
-    const Time end = clock.Now() + span;
-    Settle();
-    for (Time next = executor.NextTimer(); next != Time() && next <= end;
-         next = executor.NextTimer()) {
-      clock.Set(std::max(next, clock.Now()));
-      Settle();
-    }
-    clock.Set(end);
-    Settle();
-  }
-
   /// Of one-cpu pods.
   void Submit(const std::string& name, int pods) {
     const std::string count = std::to_string(pods);
@@ -117,12 +103,6 @@ class Federation {
                R"(,"tasks":[{"name":"worker","replicas":)" + count +
                R"(,"template":{"spec":{"containers":[{"name":"c","image":"i","resources":)" +
                R"({"requests":{"cpu":"1"}}}]}}}]}})");
-  }
-  void Merge(const std::string& path, const std::string& patch) {
-    CHECK(Do(karmada, "PATCH", path, patch, "application/merge-patch+json").status == 200);
-  }
-  void Delete(const std::string& name) {
-    CHECK(Do(karmada, "DELETE", kJobs + "/" + name).status / 100 == 2);
   }
   std::string Phase(const std::string& name) {
     return TextAt(Get(karmada, kJobs + "/" + name), {"status", "state", "phase"});
@@ -148,31 +128,6 @@ class Federation {
   }
 
  private:
-  HttpResponse Do(ApiServer& server, const std::string& method, const std::string& path,
-                  const std::string& body = "", const std::string& type = "application/json") {
-    HttpRequest request;
-    request.method = method;
-    request.path = path;
-    request.body = body;
-    request.headers["content-type"] = type;
-    std::optional<HttpResponse> answer;
-    server.Send(std::move(request), [&](Result<HttpResponse> r) { answer = *std::move(r); });
-    Settle();
-    REQUIRE(answer.has_value());
-    return *answer;
-  }
-  void Create(ApiServer& server, const std::string& path, const std::string& body) {
-    const HttpResponse response = Do(server, "POST", path, body);
-    REQUIRE_MESSAGE(response.status == 201, response.body);
-  }
-  Value Get(ApiServer& server, const std::string& path) {
-    const HttpResponse response = Do(server, "GET", path);
-    return response.status == 200 ? *ParseJson(response.body) : Value();
-  }
-  void Settle() {
-    while (executor.RunDue()) {
-    }
-  }
   static sandbox::MemberLifeOptions Life() {
     sandbox::MemberLifeOptions options;
     options.duration = kRun;
@@ -180,8 +135,6 @@ class Federation {
   }
 
  public:
-  ManualClock clock{*ParseTime("2026-12-01T08:00:00Z")};
-  Executor executor{clock};
   ApiServer karmada{executor, {"karmada", sandbox::KarmadaKinds()}};
   ApiServer east{executor, {"east", sandbox::MemberKinds()}};
   ApiServer west{executor, {"west", sandbox::MemberKinds()}};
@@ -196,10 +149,8 @@ class Federation {
 /// Nothing is charged any more.
 bool Settled(const State& state) {
   for (const auto& [name, queue] : state.queues()) {
-    for (const ResourceIndex r : {0U, 1U}) {
-      if (state.queue(queue).charged[r] != 0) {
-        return false;
-      }
+    if (!state.queue(queue).charged.IsZero()) {
+      return false;
     }
   }
   return true;
@@ -223,7 +174,7 @@ TEST_CASE("Jobs run to their end, and who waits goes when room frees") {
   CHECK(fed.Phase("c") == "Completed");
   CHECK(Settled(one->controller->state()));
   for (const std::string name : {"a", "b", "c"}) {
-    fed.Delete(name);
+    fed.Delete(fed.karmada, kJobs + "/" + name);
   }
   fed.Advance(Millis(30'000));
   CHECK(fed.Works() == 0);
@@ -238,7 +189,7 @@ TEST_CASE("A deleted Job's shard goes, and its room is another's") {
   fed.Submit("b", 8);
   fed.Submit("c", 8);
   fed.Advance(kSoon);
-  fed.Delete("a");
+  fed.Delete(fed.karmada, kJobs + "/a");
   fed.Advance(Millis(50'000));
   CHECK(fed.Phase("c") == "Running");
   CHECK(fed.Running().size() == 2);
@@ -287,7 +238,7 @@ TEST_CASE("Without a ledger the Works say where a job runs, whatever was done to
     const std::multiset<std::string> before = fed.Running();
     REQUIRE(before.size() == 1);
     one.reset();
-    fed.Merge(kJobs + "/a", R"({"metadata":{"annotations":{)" + key + value + "}}}");
+    fed.Merge(fed.karmada, kJobs + "/a", R"({"metadata":{"annotations":{)" + key + value + "}}}");
     one = fed.StartReplica("two", "another.db");
     fed.Advance(Millis(25'000));
     REQUIRE(one->controller->leading());
@@ -298,7 +249,7 @@ TEST_CASE("Without a ledger the Works say where a job runs, whatever was done to
     CHECK(fed.Phase("b") == "Running");
     CHECK(fed.Running().size() == 3);  // The finished one, and both shards.
     one.reset();
-    fed.Merge(kJobs + "/b", R"({"metadata":{"annotations":{)" + key + value + "}}}");
+    fed.Merge(fed.karmada, kJobs + "/b", R"({"metadata":{"annotations":{)" + key + value + "}}}");
     one = fed.StartReplica("three", "third.db");
     fed.Advance(Millis(25'000));
     CHECK(fed.Phase("b") == "Running");

@@ -13,6 +13,7 @@
 #include "controller/kube/json_writer.h"
 #include "test/sandbox/api_server.h"
 #include "test/sandbox/store.h"
+#include "test/sandbox/virtual_time.h"
 
 namespace caldera::sandbox {
 
@@ -35,7 +36,7 @@ struct Watched {
   }
 };
 
-struct ApiFixture {
+struct ApiFixture : VirtualTime {
   static ApiServerOptions Options() {
     ApiServerOptions options;
     options.name = "karmada";
@@ -44,27 +45,8 @@ struct ApiFixture {
     return options;
   }
 
-  ManualClock clock{*ParseTime("2026-12-01T08:00:00Z")};
-  Executor executor{clock};
   ApiServer server{executor, Options()};
 
-  void Settle() {
-    while (executor.RunDue()) {
-    }
-  }
-  void Advance(Millis span) {
-    clock.Set(clock.Now() + span);
-    Settle();
-  }
-
-  HttpResponse Ask(HttpRequest request) {
-    std::optional<Result<HttpResponse>> answer;
-    server.Send(std::move(request), [&](Result<HttpResponse> r) { answer = std::move(r); });
-    Settle();
-    REQUIRE(answer.has_value());
-    REQUIRE(answer->has_value());
-    return **answer;
-  }
   HttpResponse Do(const std::string& method, const std::string& path, const std::string& body = "",
                   const std::string& type = "application/json") {
     HttpRequest request;
@@ -79,7 +61,7 @@ struct ApiFixture {
       rest = rest.substr(std::min(rest.size(), pair.size() + 1));
       request.query.emplace_back(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1));
     }
-    return Ask(std::move(request));
+    return Ask(server, std::move(request));
   }
   HttpResponse Merge(const std::string& path, const std::string& patch) {
     return Do("PATCH", path, patch, "application/merge-patch+json");

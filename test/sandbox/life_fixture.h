@@ -2,44 +2,24 @@
 // between them.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "controller/kube/json_reader.h"
 #include "controller/kube/json_writer.h"
 #include "test/sandbox/api_server.h"
 #include "test/sandbox/served_kinds.h"
 #include "test/sandbox/tree.h"
+#include "test/sandbox/virtual_time.h"
 #include "test/sandbox/work_executor.h"
 
 namespace caldera::sandbox {
 
-struct LifeFixture {
-  ManualClock clock{*ParseTime("2026-12-01T08:00:00Z")};
-  Executor executor{clock};
+struct LifeFixture : VirtualTime {
   ApiServer karmada{executor, {"karmada", KarmadaKinds()}};
   ApiServer m1{executor, {"m1", MemberKinds()}};
   ApiServer m2{executor, {"m2", MemberKinds()}};
   std::optional<WorkExecutor> works;
-
-  void Settle() {
-    while (executor.RunDue()) {
-    }
-  }
-  /// Timer by timer, so that whatever was due on the way has happened at its own time.
-  void Advance(Millis span) {
-    const Time end = clock.Now() + span;
-    Settle();
-    while (executor.NextTimer() != Time() && executor.NextTimer() <= end) {
-      clock.Set(executor.NextTimer());
-      Settle();
-    }
-    clock.Set(end);
-    Settle();
-  }
 
   void StartWorks() {
     works.emplace(karmada, executor, WorkExecutorOptions{});
@@ -52,46 +32,6 @@ struct LifeFixture {
     }
     Create(karmada, "/api/v1/namespaces", R"({"metadata":{"name":"team-a"}})");
     Advance(Millis(20'000));
-  }
-
-  HttpResponse Do(ApiServer& server, const std::string& method, const std::string& path,
-                  const std::string& body = "", const std::string& type = "application/json") {
-    HttpRequest request;
-    request.method = method;
-    request.path = path;
-    request.body = body;
-    request.headers["content-type"] = type;
-    std::optional<Result<HttpResponse>> answer;
-    server.Send(std::move(request), [&](Result<HttpResponse> r) { answer = std::move(r); });
-    while (!answer) {
-      REQUIRE(executor.RunDue());
-    }
-    REQUIRE(answer->has_value());
-    return **answer;
-  }
-  void Create(ApiServer& server, const std::string& path, const std::string& body) {
-    const HttpResponse response = Do(server, "POST", path, body);
-    REQUIRE_MESSAGE(response.status == 201, response.body);
-    Settle();
-  }
-  void Merge(ApiServer& server, const std::string& path, const std::string& patch) {
-    const HttpResponse response = Do(server, "PATCH", path, patch, "application/merge-patch+json");
-    REQUIRE_MESSAGE(response.status == 200, response.body);
-    Settle();
-  }
-  void Delete(ApiServer& server, const std::string& path) {
-    const HttpResponse response = Do(server, "DELETE", path);
-    REQUIRE_MESSAGE(response.status / 100 == 2, response.body);
-    Settle();
-  }
-  /// Null where there is none.
-  Value Get(ApiServer& server, const std::string& path) {
-    const HttpResponse response = Do(server, "GET", path);
-    if (response.status == 404) {
-      return {};
-    }
-    REQUIRE_MESSAGE(response.status == 200, response.body);
-    return *ParseJson(response.body);
   }
 };
 

@@ -42,7 +42,7 @@ struct Tables : ApiFixture {
     HttpRequest request;
     request.path = path;
     request.headers["Accept"] = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-    const Value table = Must(Ask(std::move(request)));
+    const Value table = Must(Ask(server, std::move(request)));
     std::vector<std::string> lines(1);
     for (const Value& column : table.Find("columnDefinitions")->AsList()) {
       lines[0] += (lines[0].empty() ? "" : "|") + TextAt(column, {"name"});
