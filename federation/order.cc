@@ -114,6 +114,27 @@ Head Contest::Best() const {
   return head;
 }
 
+JobIndex Contest::Champion(QueueIndex queue) const {
+  const Standing& standing = queues_[queue].standing;
+  if (!standing.any) {
+    return kNoIndex;
+  }
+  const Node& leaf = queues_[standing.leaf];
+  return leaf.lanes[leaf.standing.lane].lines.front().head.job;
+}
+
+std::vector<QueueIndex> Contest::Ahead(QueueIndex queue) const {
+  std::vector<QueueIndex> ahead;
+  for (const QueueIndex sibling : tree_.node(tree_.node(queue).parent).children) {
+    if (sibling != queue && queues_[sibling].standing.any && Better(sibling, queue) == sibling) {
+      ahead.push_back(sibling);
+    }
+  }
+  std::sort(ahead.begin(), ahead.end(),
+            [&](QueueIndex a, QueueIndex b) { return a != b && Better(a, b) == a; });
+  return ahead;
+}
+
 void Contest::Took() {
   const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
   Lane& lane = queues_[leaf].lanes[queues_[leaf].standing.lane];

@@ -57,6 +57,10 @@ class Contest {
   [[nodiscard]] bool BorrowsNothing() const;
   /// The next job, or none.
   [[nodiscard]] Head Best() const;
+  /// The job that competes for the queue with its siblings, or none.
+  [[nodiscard]] JobIndex Champion(QueueIndex queue) const;
+  /// The siblings that come before the queue, which has a champion; best first.
+  [[nodiscard]] std::vector<QueueIndex> Ahead(QueueIndex queue) const;
   /// The best job was placed: its queue and tenant hold more, and the next of its class comes up.
   void Took();
   /// The best job's class is out for the round (all its jobs are alike); in a fifo queue, all of

@@ -109,6 +109,15 @@ ClusterReport ReportCluster(const State& state, const ClusterView& cluster) {
 
 }  // namespace
 
+std::string ShareText(int64_t milli) {
+  if (milli == kUnlimited) {
+    return "over";
+  }
+  std::string rest = std::to_string(milli % 1000);
+  rest.insert(0, 3 - rest.size(), '0');
+  return std::to_string(milli / 1000) + "." + rest;
+}
+
 Report MakeReport(const State& state) {
   const Round round(state);
   Report report;

@@ -60,4 +60,7 @@ struct Report {
 
 Report MakeReport(const State& state);
 
+/// A share in thousandths for people, `1.250`; `over` for kUnlimited.
+std::string ShareText(int64_t milli);
+
 }  // namespace caldera

@@ -53,16 +53,6 @@ void AddToParents(const std::vector<QueueReport>& queues,
   }
 }
 
-/// `share * 1000` as a decimal number; where nothing is deserved there is no number.
-std::string ShareText(int64_t milli) {
-  if (milli == kUnlimited) {
-    return "unlimited";
-  }
-  std::string rest = std::to_string(milli % 1000);
-  rest.insert(0, 3 - rest.size(), '0');
-  return std::to_string(milli / 1000) + "." + rest;
-}
-
 /// In a limit, what is unlimited is absent.
 ResourceList Finite(ResourceList limits) {
   std::erase_if(limits, [](const auto& entry) { return entry.second == kUnlimited; });

@@ -82,6 +82,25 @@ Value EditsValue(const std::vector<Edit>& edits) {
   return {std::move(list)};
 }
 
+Value AheadValue(const std::vector<QueueAhead>& ahead) {
+  Value::List list;
+  for (const QueueAhead& queue : ahead) {
+    list.emplace_back(
+        Value::Map{{"queue", queue.queue, {}},
+                   {"before", queue.before, {}},
+                   {"why", std::string(WhyAheadName(queue.why)), {}},
+                   {"share", std::to_string(queue.share_milli), {}},
+                   {"beforeShare", std::to_string(queue.before_milli), {}},
+                   {"until", queue.until.has_value() ? FormatTime(*queue.until) : "", {}}});
+  }
+  return {std::move(list)};
+}
+
+Value TurnValue(const std::vector<QueueAhead>& ahead) {
+  const std::optional<Time> turn = TurnOf(ahead);
+  return {turn.has_value() ? FormatTime(*turn) : ""};
+}
+
 Value ClusterVerdictsValue(const std::vector<ClusterVerdict>& clusters) {
   Value::List list;
   for (const ClusterVerdict& cluster : clusters) {

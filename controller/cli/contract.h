@@ -10,6 +10,7 @@
 #include "federation/explain.h"
 #include "federation/model.h"
 #include "federation/resources.h"
+#include "federation/turn.h"
 
 namespace caldera {
 
@@ -23,6 +24,11 @@ Value IssuesValue(const std::vector<Issue>& issues);
 Value ShardsValue(const std::vector<Shard>& shards);
 Value FiguresValue(const std::vector<Figure>& figures);
 Value EditsValue(const std::vector<Edit>& edits);
+/// {"queue", "before", "why", "share", "beforeShare", "until"}; shares as of queues, until "" where
+/// it is not known.
+Value AheadValue(const std::vector<QueueAhead>& ahead);
+/// When the turn comes; "" where nobody is ahead or that is not known.
+Value TurnValue(const std::vector<QueueAhead>& ahead);
 Value ClusterVerdictsValue(const std::vector<ClusterVerdict>& clusters);
 /// {"mode", "highestTierAllowed", "highestTierName"}: only what is set; empty where there is none.
 Value TopologyValue(const NetworkTopology& topology);

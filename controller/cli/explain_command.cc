@@ -42,6 +42,15 @@ std::string TextOf(const Listing& listing, const std::string& column) {
   return "";
 }
 
+std::string AheadText(const std::vector<QueueAhead>& ahead, const Terminal& terminal) {
+  std::string text =
+      ahead.empty() ? "" : "\n" + terminal.Painted("WHOSE TURN IT IS", Paint::kBold) + "\n";
+  for (const std::string& sentence : Sentences(ahead)) {
+    text += "  " + Harmless(sentence) + ".\n";
+  }
+  return text;
+}
+
 std::string EditsText(const std::vector<Edit>& edits, const Terminal& terminal) {
   std::string text = "\n" + terminal.Painted("WOULD BE PLACED IF", Paint::kBold) + "\n";
   if (edits.empty()) {
@@ -66,13 +75,17 @@ Result<Printed> Explain(const ExplainOptions& options, const Terminal& terminal,
   const auto found = state.jobs().find({key, kind});
   const bool waits = found != state.jobs().end() && state.job(found->second).Pending();
   const std::vector<Edit> edits = waits ? WouldFitIf(state, key) : std::vector<Edit>{};
+  const std::vector<QueueAhead> ahead = waits ? WhoIsAhead(state, key) : std::vector<QueueAhead>{};
   if (options.output == "json") {
     std::string text = PrintExplanation(answer, LedgerFormat::kJson, terminal);
     text.resize(text.rfind('}'));
-    return Printed{text + ",\n  \"wouldFitIf\":" + WriteJson(EditsValue(edits)) + "}\n", kExitOk};
+    return Printed{text + ",\n  \"ahead\":" + WriteJson(AheadValue(ahead)) +
+                       ",\n  \"turn\":" + WriteJson(TurnValue(ahead)) +
+                       ",\n  \"wouldFitIf\":" + WriteJson(EditsValue(edits)) + "}\n",
+                   kExitOk};
   }
   return Printed{PrintExplanation(answer, LedgerFormat::kTable, terminal) +
-                     (waits ? EditsText(edits, terminal) : ""),
+                     AheadText(ahead, terminal) + (waits ? EditsText(edits, terminal) : ""),
                  kExitOk};
 }
 

@@ -224,6 +224,9 @@ class PlanRun {
     result_.plan = std::move(outcome.plan);
     result_.pending = std::move(outcome.pending);
     result_.report = MakeReport(cycle.state());
+    if (!options_.explain.empty()) {
+      after_ = cycle.state();
+    }
     first_intent_ = outcome.first_intent;
     DropPlacedFromRunning();
     watch_.Lap("report");
@@ -261,7 +264,10 @@ class PlanRun {
     for (const JobKey& key : keys) {
       const bool waits =
           std::ranges::find(result_.pending, key, &PendingJob::job) != result_.pending.end();
-      result_.would_fit_if.try_emplace(key, waits ? WouldFitIf(before_, key) : std::vector<Edit>{});
+      Explained& more = result_.explained[key];
+      if (waits) {
+        more = {WouldFitIf(before_, key), WhoIsAhead(after_, key)};
+      }
     }
     watch_.Lap("wouldFitIf");
     return {};
@@ -301,7 +307,9 @@ class PlanRun {
   const PlanOptions& options_;
   PlanResult result_;
   Manifests manifests_;
-  State before_;  ///< That was planned; kept for --explain only.
+  // Kept for --explain only: what was planned, and what came of it.
+  State before_;
+  State after_;
   int64_t first_intent_ = 1;
   Stopwatch watch_;
 };

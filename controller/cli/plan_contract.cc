@@ -64,7 +64,8 @@ Value PlacementValue(const Action& action) {
 void WritePending(SectionWriter& writer, const PlanResult& result) {
   writer.BeginList("pending");
   for (const PendingJob& job : result.pending) {
-    const auto edits = result.would_fit_if.find(job.job);
+    const auto asked = result.explained.find(job.job);
+    const Explained more = asked == result.explained.end() ? Explained() : asked->second;
     writer.BeginItem();
     writer.Field("rank", job.rank);
     writer.Field("job", job.job.ToString());
@@ -75,8 +76,9 @@ void WritePending(SectionWriter& writer, const PlanResult& result) {
     writer.Field("figures", FiguresValue(job.figures));
     writer.SharedField("clusters", &job.clusters.list(),
                        [&job] { return ClusterVerdictsValue(job.clusters); });
-    writer.Field("wouldFitIf",
-                 edits == result.would_fit_if.end() ? Value::List{} : EditsValue(edits->second));
+    writer.Field("ahead", AheadValue(more.ahead));
+    writer.Field("turn", TurnValue(more.ahead));
+    writer.Field("wouldFitIf", EditsValue(more.would_fit_if));
     writer.EndItem();
   }
   writer.EndList();

@@ -12,8 +12,14 @@
 #include "federation/plan.h"
 #include "federation/report.h"
 #include "federation/time.h"
+#include "federation/turn.h"
 
 namespace caldera {
+
+struct Explained {
+  std::vector<Edit> would_fit_if;  ///< Empty: no such change was found.
+  std::vector<QueueAhead> ahead;
+};
 
 struct PlanResult {
   Time now;
@@ -23,8 +29,7 @@ struct PlanResult {
   std::vector<PendingJob> pending;
   std::vector<Issue> refused;
   std::vector<Issue> warnings;
-  /// The jobs of --explain, with the smallest change that would admit each (empty: none was found).
-  std::map<JobKey, std::vector<Edit>> would_fit_if;
+  std::map<JobKey, Explained> explained;  ///< The jobs of --explain.
 };
 
 /// For people. `wide` adds columns and leaves no row out.

@@ -32,7 +32,7 @@ class PlanPrinter {
     Running();
     Placements();
     Pending();
-    Explained();
+    ExplainAsked();
     Issues("REFUSED", result_.refused, Paint::kRed);
     Issues("WARNINGS", result_.warnings, Paint::kYellow);
     return std::move(out_);
@@ -90,7 +90,7 @@ class PlanPrinter {
         row.emplace_back(queue.capability.empty() ? "-" : LimitsText(queue.capability));
         row.emplace_back(BriefAmounts(queue.demand));
       }
-      row.emplace_back(ShareText(queue));
+      row.emplace_back(ShareText(queue.share_milli));
       row.emplace_back(BriefAmounts(queue.deserved));
       row.emplace_back(BriefAmounts(queue.allocated));
       table.Add(std::move(row));
@@ -107,15 +107,6 @@ class PlanPrinter {
       text += (text.empty() ? "" : ", ") + resource + " " + FormatAmount(resource, limit);
     }
     return text.empty() ? "-" : text;
-  }
-
-  static std::string ShareText(const QueueReport& queue) {
-    if (queue.share_milli == kUnlimited) {
-      return "over";
-    }
-    std::string text = std::to_string(queue.share_milli % 1000);
-    text.insert(0, 3 - text.size(), '0');
-    return std::to_string(queue.share_milli / 1000) + "." + text;
   }
 
   void Queues() {
@@ -289,16 +280,16 @@ class PlanPrinter {
   }
 
   // In the order of ranks; then those that do not wait.
-  void Explained() {
-    std::map<JobKey, std::vector<Edit>> asked = result_.would_fit_if;
+  void ExplainAsked() {
+    std::map<JobKey, Explained> asked = result_.explained;
     for (const PendingJob& job : result_.pending) {
-      const auto edits = asked.find(job.job);
-      if (edits != asked.end()) {
-        Explain(job, edits->second);
-        asked.erase(edits);
+      const auto more = asked.find(job.job);
+      if (more != asked.end()) {
+        Explain(job, more->second);
+        asked.erase(more);
       }
     }
-    for (const auto& [job, edits] : asked) {
+    for (const auto& [job, more] : asked) {
       ExplainSettled(job);
     }
   }
@@ -320,7 +311,7 @@ class PlanPrinter {
     out_ += "  It is finished and holds nothing.\n";
   }
 
-  void Explain(const PendingJob& job, const std::vector<Edit>& edits) {
+  void Explain(const PendingJob& job, const Explained& more) {
     Heading("WHY " + Harmless(job.job.ToString()) + " WAITS", "");
     out_ += "  " + std::string(VerdictName(job.verdict)) + ": " + Harmless(job.message) + "\n";
     Figures(job.figures);
@@ -331,12 +322,15 @@ class PlanPrinter {
       }
       out_ += table.Text(terminal_, 4);
     }
-    if (edits.empty()) {
+    for (const std::string& sentence : Sentences(more.ahead)) {
+      out_ += "  " + Harmless(sentence) + ".\n";
+    }
+    if (more.would_fit_if.empty()) {
       out_ += "  No single change of a limit or a capacity would place it now.\n";
       return;
     }
     out_ += "  It would be placed if:\n";
-    for (const Edit& edit : edits) {
+    for (const Edit& edit : more.would_fit_if) {
       out_ += "    " +
               Harmless(edit.object + " " + edit.field + ": " + edit.from + " -> " + edit.to) + "\n";
     }

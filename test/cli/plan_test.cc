@@ -90,6 +90,24 @@ TEST_CASE("a job can be asked for by its name, and one that does not wait says s
   CHECK(Has(explain("hpc/weather"), "It runs on dublin"));
 }
 
+TEST_CASE("a job whose queue has had its share is told whose turn it is") {
+  const std::string manifests = ClusterYaml("east", 8) + QueueYaml("a", "weight: 1") +
+                                QueueYaml("b", "weight: 1") + JobYaml("a1", "a", 8, 1) +
+                                JobYaml("a2", "a", 2, 1) + JobYaml("b1", "b", 4, 1);
+  const Said table = RunCaldera({"plan", "-f", "-", "--at", kAt, "--explain", "a2"}, manifests);
+  CHECK(Has(table.out,
+            "queue b is served before queue a: it stays within its deserved, and queue a "
+            "would not."));
+  CHECK(Has(table.out, "its queue's turn does not come"));
+  const Said json =
+      RunCaldera({"plan", "-f", "-", "--at", kAt, "--explain", "a2", "-o", "json"}, manifests);
+  const Value plan = ParseJson(json.out);
+  const Value waiting = ItemOf(*plan.Find("pending"), "job", "team/a2");
+  REQUIRE(waiting.Find("ahead")->AsList().size() == 1);
+  CHECK(TextAt(waiting.Find("ahead")->AsList()[0], {"why"}) == "within");
+  CHECK(TextAt(waiting, {"turn"}).empty());
+}
+
 TEST_CASE("the contract has every member, in order, also when there is nothing to say") {
   const Value plan = PlanOf(ClusterYaml("east", 8));
   std::vector<std::string> keys;
