@@ -227,6 +227,13 @@ std::vector<Knob> TimingKnobs() {
       {"timing.clusterBackoff", "5m", "A cluster that could not take a job is left out for it",
        Span(
            Millis(100), [](Config & c) -> auto& { return c.timing.cluster_backoff; })},
+      {"timing.unscheduledAfter", "5m",
+       "A job is called back when so long not all the pods that must start together have a node",
+       Span(
+           Millis(1'000), [](Config & c) -> auto& { return c.timing.unscheduled_after; })},
+      {"timing.pendingTooLong", "30m", "The same where no pods are seen and its Job is Pending",
+       Span(
+           Millis(1'000), [](Config & c) -> auto& { return c.timing.pending_too_long; })},
       {"timing.queuedEventAfter", "2s", "A job that waits so long gets an Event with the reason",
        Span(
            Millis(0), [](Config & c) -> auto& { return c.timing.queued_event_after; })},

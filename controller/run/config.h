@@ -35,6 +35,7 @@ enum class LedgerAccess : uint8_t {
 struct LogConfig {
   std::string level = "info";
   bool json = false;
+  friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
 
 struct LeaderConfig {
@@ -45,6 +46,7 @@ struct LeaderConfig {
   Millis lease{15'000};
   Millis renew_deadline{10'000};
   Millis retry{2'000};
+  friend bool operator==(const LeaderConfig&, const LeaderConfig&) = default;
 };
 
 struct TimingConfig {
@@ -54,8 +56,11 @@ struct TimingConfig {
   Millis cluster_lost_after{300'000};
   Millis release_margin{10'000};
   Millis cluster_backoff{300'000};
+  Millis unscheduled_after{300'000};
+  Millis pending_too_long{1'800'000};
   Millis queued_event_after{2'000};
   Millis queue_status_every{1'000};
+  friend bool operator==(const TimingConfig&, const TimingConfig&) = default;
 };
 
 struct ControllerConfig {
@@ -80,6 +85,7 @@ struct ControllerConfig {
   TimingConfig timing;
   Settings sharing;  ///< But for what `timing` says of clusters.
   LogConfig log;
+  friend bool operator==(const ControllerConfig&, const ControllerConfig&) = default;
 };
 
 /// `text` is the file's content (YAML; empty: all defaults), `file` its name for messages,

@@ -176,6 +176,8 @@ class Controller::Impl {
     DispatcherOptions options;
     options.observe = config_.observe;
     options.cluster_backoff = config_.timing.cluster_backoff;
+    options.unscheduled_after = config_.timing.unscheduled_after;
+    options.pending_too_long = config_.timing.pending_too_long;
     options.status_interval = config_.timing.queue_status_every;
     options.reader_of = [this](const std::string& cluster) {
       return config_.deliver_access && ViewOf(cluster) == MemberView::kNodes ? config_.reader : "";

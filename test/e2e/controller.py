@@ -13,6 +13,7 @@ SETTINGS = {
     "timing.readyDebounce": "1s",
     "timing.releaseMargin": "1s",
     "timing.clusterBackoff": "20s",
+    "timing.unscheduledAfter": "60s",
     "leader.leaseDuration": "10s",
     "leader.renewDeadline": "8s",
     "leader.retryPeriod": "1s",

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace caldera;
 
@@ -88,7 +91,23 @@ TEST_CASE("the table lists the knobs with the defaults that hold") {
   const std::string table = DescribeConfig();
   const auto config = ReadConfig("", "caldera.yaml", {});
   REQUIRE(config.has_value());
-  CHECK(table.find("ledger.path") != std::string::npos);
-  CHECK(table.find(config->ledger) != std::string::npos);
-  CHECK(table.find("timing.clusterBackoff      5m") != std::string::npos);
+  std::istringstream lines(table);
+  std::vector<std::pair<std::string, Value>> written;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key;
+    std::string fallback;
+    words >> key >> fallback;
+    const auto pair = ParseOverride(key + "=" + fallback);
+    REQUIRE_MESSAGE(pair.has_value(), line);
+    written.push_back(*pair);
+  }
+  CHECK(written.size() > 30);
+  const auto spelt_out = ReadConfig("", "caldera.yaml", written);
+  REQUIRE(spelt_out.has_value());
+  CHECK(*spelt_out == *config);
+  for (size_t i = 0; i < written.size(); ++i) {
+    const auto alone = ReadConfig("", "caldera.yaml", {written[i]});
+    CHECK_MESSAGE((alone.has_value() && *alone == *config), written[i].first);
+  }
 }

@@ -29,7 +29,9 @@ def down_and_back(world):
     eventually("m1 answers", world.members["m1"].ready, 120)
     eventually("Cluster m1 is ready", lambda: karmada.is_ready(world.karmada, "m1"), 120)
     eventually("the deleted job is gone from m1", lambda: "m1" not in world.holders(JOB, "deleted"))
-    # Volcano at times makes no pods for minutes once its API server is back.
+    # Volcano's Job controller acts on a PodGroup that changes, not on one that it first sees when the
+    # scheduler has let it in already, as may be once its watches are back: that Job never gets pods.
+    # Then the controller calls it back and sends it anew (timing.unscheduledAfter).
     world.await_phase("waits", "Running", 290)
     assert world.placement("stays")[0]["epoch"] == 1, world.placement("stays")
     assert world.members["m1"].get(JOB, "stays", world.ns)["metadata"]["uid"] == uid
