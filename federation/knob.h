@@ -60,5 +60,10 @@ Knob CreateReference(const std::string& reference);
 Knob EndBackoff(const State& state, JobIndex job, ClusterIndex cluster);
 /// The job's annotations, as far as they keep it out of that cluster; `by` is 1.
 Knob AllowCluster(const State& state, JobIndex job, ClusterIndex cluster);
+/// The job's annotations, as far as they keep it in one cluster; `by` is 1, without edits where
+/// none does.
+Knob LetSplit(const State& state, JobIndex job);
+/// Its annotation max-clusters, which it has, by `by`.
+Knob RaiseMaxClusters(const State& state, JobIndex job);
 
 }  // namespace caldera

@@ -153,4 +153,41 @@ Knob AllowCluster(const State& state, JobIndex job, ClusterIndex cluster) {
                  [constraint](Job& object) { object.clusters = constraint; });
 }
 
+Knob LetSplit(const State& state, JobIndex job) {
+  const JobSpec& spec = state.spec(state.job(job));
+  std::vector<Edit> edits;
+  if (spec.split == "never") {
+    edits.push_back({"", Annotation("split"), "never", "when-needed"});
+  }
+  if (spec.max_clusters == 1) {
+    edits.push_back({"", Annotation("max-clusters"), "1", std::string(kAbsent)});
+  }
+  if (spec.max_distance == "cluster") {
+    edits.push_back({"", Annotation("max-distance"), "cluster", std::string(kAbsent)});
+  }
+  return EditJob(state, job, std::move(edits), [](Job& object) {
+    object.split = object.split == "never" ? "when-needed" : object.split;
+    object.max_clusters = object.max_clusters == 1 ? 0 : object.max_clusters;
+    object.max_distance = object.max_distance == "cluster" ? "any" : object.max_distance;
+  });
+}
+
+Knob RaiseMaxClusters(const State& state, JobIndex job) {
+  Knob knob;
+  knob.from = state.spec(state.job(job)).max_clusters;
+  knob.most = static_cast<int64_t>(state.clusters().size());
+  const std::string name = JobName(state, job);
+  knob.id = name + " " + Annotation("max-clusters");
+  knob.turn = [job, from = knob.from](State& s, int64_t by) {
+    Job object = s.Object(job);
+    object.max_clusters = static_cast<int32_t>(from + by);
+    s.Apply(JobUpsert{object});
+  };
+  knob.edits = [name, from = knob.from](int64_t by) {
+    return std::vector<Edit>{
+        {name, Annotation("max-clusters"), std::to_string(from), std::to_string(from + by)}};
+  };
+  return knob;
+}
+
 }  // namespace caldera

@@ -7,6 +7,7 @@
 #include "federation/amounts.h"
 #include "federation/feasibility.h"
 #include "federation/gate.h"
+#include "federation/split_rules.h"
 
 namespace caldera {
 
@@ -71,7 +72,8 @@ std::vector<Knob> Remedy::Next() {
   if (pending.verdict == Verdict::kNone) {
     return ForThisRound(pending.clusters);
   }
-  return ForClusters(pending.clusters);
+  std::vector<Knob> knobs = ForSplit(pending.verdict);
+  return knobs.empty() ? ForClusters(pending.clusters) : knobs;
 }
 
 std::vector<Knob> Remedy::ForReferences() {
@@ -186,6 +188,23 @@ std::vector<Knob> Remedy::ForGuarantees(const Block& block) {
   knob.by = std::clamp<int64_t>(SaturatingAdd(lowered, std::min(missing, most_idle)), 1,
                                 std::max<int64_t>(knob.most, 1));
   return {knob};
+}
+
+/// Of a job that no cluster holds: what keeps it from being split, where it could be.
+std::vector<Knob> Remedy::ForSplit(Verdict verdict) {
+  const Round& round = explainer_.round();
+  const JobSpec& spec = after_.spec(entry_);
+  if (spec.kind != JobKind::kJob || !SplitUnsafeBy(spec).empty() ||
+      CouldEverFit(after_, round.clusters(), entry_.shape, round.quotas()[entry_.tenant])) {
+    return {};
+  }
+  if (!LetSplit(after_, job_).edits(1).empty()) {
+    return {LetSplit(before_, job_)};
+  }
+  if (verdict != Verdict::kMaxClusters) {
+    return {};
+  }
+  return {UpTo(RaiseMaxClusters(before_, job_), spec.max_clusters + 1)};
 }
 
 std::vector<Knob> Remedy::ForClusters(const ClusterVerdicts& verdicts) {

@@ -29,6 +29,7 @@ class Remedy {
   std::vector<Knob> ForInnerQueue();
   std::vector<Knob> ForBlock(const Block& block);
   std::vector<Knob> ForGuarantees(const Block& block);
+  std::vector<Knob> ForSplit(Verdict verdict);
   std::vector<Knob> ForClusters(const ClusterVerdicts& verdicts);
   std::vector<Knob> ForThisRound(const ClusterVerdicts& verdicts);
   std::vector<Knob> ForCluster(const ClusterView& cluster, Verdict verdict);

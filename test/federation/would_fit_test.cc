@@ -159,5 +159,33 @@ TEST_CASE("would fit: the order inside of a fifo queue and what others keep") {
   CHECK(WouldFit(fed, "n/kept-out") == Names{"Queue/kept spec.guarantee.resource[cpu]: 7 -> 5"});
 }
 
+TEST_CASE("would fit: a job that no cluster holds may be split, if it lets") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=8").AddCluster("north", "cpu=8").AddCluster("west", "cpu=8");
+  const auto add = [&](const std::string& name, int32_t pods, const testing::Edit<Job>& edit) {
+    fed.AddJob("n/" + name, "default", pods, "cpu=1", edit);
+  };
+  add("never", 12, [](Job& j) { j.split = "never"; });
+  add("one", 12, [](Job& j) { j.max_clusters = 1; });
+  add("near", 12, [](Job& j) { j.max_distance = "cluster"; });
+  add("two", 20, [](Job& j) { j.max_clusters = 2; });
+  const std::string annotation = " metadata.annotations[federation.caldera.sh/";
+  CHECK(WouldFit(fed, "n/never") ==
+        Names{"Job/n/never" + annotation + "split]: never -> when-needed"});
+  CHECK(WouldFit(fed, "n/one") == Names{"Job/n/one" + annotation + "max-clusters]: 1 -> absent"});
+  CHECK(WouldFit(fed, "n/near") ==
+        Names{"Job/n/near" + annotation + "max-distance]: cluster -> absent"});
+  CHECK(WouldFit(fed, "n/two") == Names{"Job/n/two" + annotation + "max-clusters]: 2 -> 3"});
+
+  Fed unsafe;
+  unsafe.AddCluster("east", "cpu=8").AddCluster("west", "cpu=8");
+  unsafe.AddJob("n/hard", "default", 12, "cpu=1", [](Job& j) {
+    j.split = "never";
+    j.topology.mode = TopologyMode::kHard;
+  });
+  CHECK(WouldFit(unsafe, "n/hard") ==
+        Names{"Cluster/east status.resourceSummary.allocatable[cpu]: 8 -> 12"});
+}
+
 }  // namespace
 }  // namespace caldera

@@ -170,6 +170,12 @@ bool EditJob(State& state, const JobKey& key, const Edit& edit) {
     job.clusters.selector.clear();
   } else if (edit.field == prefix + "cluster-tolerations]") {
     job.clusters.tolerations = ParseTolerations(edit.to);
+  } else if (edit.field == prefix + "split]") {
+    job.split = edit.to;
+  } else if (edit.field == prefix + "max-clusters]") {
+    job.max_clusters = edit.to == "absent" ? 0 : std::stoi(edit.to);
+  } else if (edit.field == prefix + "max-distance]" && edit.to == "absent") {
+    job.max_distance = "any";
   } else if (edit.field.ends_with(".until") && edit.to == FormatTime(state.now())) {
     const auto cluster = KeyIn(edit.field.substr(0, edit.field.rfind('.')), "backoffs");
     for (ClusterBackoff& backoff : job.backoffs) {
