@@ -34,9 +34,8 @@ const std::string kJobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/team-a/job
 /// A process with the controller in it; gone without a word when it is destroyed.
 struct Replica {
   Replica(Executor& executor, HttpTransport& karmada, const std::string& ledger_file,
-          const std::string& identity)
+          const std::string& identity, ControllerConfig config)
       : ledger(Must(Ledger::Open(ledger_file, Impatient()))) {
-    ControllerConfig config;
     config.log.level = "off";
     StartLog(config.log);
     config.leader.identity = identity;
@@ -88,21 +87,24 @@ class Federation : public sandbox::VirtualTime {
     return {{"east", &east}, {"west", &west}};
   }
   std::unique_ptr<Replica> StartReplica(const std::string& identity = "one",
-                                        const std::string& ledger = "ledger.db") {
-    auto replica = std::make_unique<Replica>(executor, karmada, directory.File(ledger), identity);
+                                        const std::string& ledger = "ledger.db",
+                                        const ControllerConfig& config = {}) {
+    auto replica =
+        std::make_unique<Replica>(executor, karmada, directory.File(ledger), identity, config);
     Advance(kSoon);
     return replica;
   }
 
-  /// Of one-cpu pods.
-  void Submit(const std::string& name, int pods) {
+  /// Of one-cpu pods; `pod` is more of their spec.
+  void Submit(const std::string& name, int pods, const std::string& queue = "gold",
+              const std::string& pod = "") {
     const std::string count = std::to_string(pods);
     Create(karmada, kJobs,
            R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":")" + name +
-               R"(","namespace":"team-a"},"spec":{"queue":"gold","minAvailable":)" + count +
+               R"("},"spec":{"queue":")" + queue + R"(","minAvailable":)" + count +
                R"(,"tasks":[{"name":"worker","replicas":)" + count +
                R"(,"template":{"spec":{"containers":[{"name":"c","image":"i","resources":)" +
-               R"({"requests":{"cpu":"1"}}}]}}}]}})");
+               R"({"requests":{"cpu":"1"}}}])" + pod + "}}}]}}");
   }
   std::string Phase(const std::string& name) {
     return TextAt(Get(karmada, kJobs + "/" + name), {"status", "state", "phase"});
@@ -324,6 +326,60 @@ TEST_CASE("A short outage of a member restarts nothing, and what comes meanwhile
   fed.Advance(2 * kRun);
   CHECK(fed.Phase("a") == "Completed");
   CHECK(fed.Phase("b") == "Completed");
+}
+
+TEST_CASE("Only what is opted in is touched: namespaces and queues") {
+  Federation fed;
+  fed.Create(fed.karmada, "/apis/scheduling.volcano.sh/v1beta1/queues",
+             R"({"metadata":{"name":"silver"},"spec":{"weight":1}})");
+  fed.Submit("a", 2);
+  fed.Submit("b", 2, "silver");
+  const auto version = [&](const std::string& job) {
+    return TextAt(fed.Get(fed.karmada, kJobs + "/" + job), {"metadata", "resourceVersion"});
+  };
+  const std::string before_a = version("a");
+  const std::string before_b = version("b");
+  ControllerConfig config;
+  bool takes_a = false;
+  SUBCASE("its queue") {
+    config.queues = {"gold"};
+    takes_a = true;
+  }
+  SUBCASE("its namespace and its queue") {
+    config.namespaces = {"team-a"};
+    config.queues = {"gold"};
+    takes_a = true;
+  }
+  SUBCASE("its queue, not its namespace") {
+    config.namespaces = {"team-b"};
+    config.queues = {"gold"};
+  }
+  const auto one = fed.StartReplica("one", "ledger.db", config);
+  fed.Advance(Millis(10'000));
+  CHECK(fed.Phase("a") == (takes_a ? "Running" : ""));
+  CHECK((version("a") == before_a) == !takes_a);
+  CHECK(version("b") == before_b);
+  CHECK(fed.Works() == (takes_a ? 1 : 0));
+  const Value events = fed.Get(fed.karmada, "/api/v1/namespaces/team-a/events");
+  for (const Value& event : ListAt(events, {"items"})) {
+    CHECK(TextAt(event, {"regarding", "name"}) != "b");
+    CHECK(TextAt(event, {"involvedObject", "name"}) != "b");
+  }
+}
+
+TEST_CASE("Members that are watched node by node are asked for a job's claims") {
+  Federation fed;
+  ControllerConfig config;
+  config.members = MemberView::kNodes;
+  const auto one = fed.StartReplica("one", "ledger.db", config);
+  fed.Submit("a", 2, "gold",
+             R"(,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}}])");
+  fed.Advance(Millis(60'000));
+  CHECK(fed.Works() == 0);
+  fed.Create(fed.west, "/api/v1/namespaces/team-a/persistentvolumeclaims",
+             R"({"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteMany"]}})");
+  fed.Advance(Millis(120'000));
+  CHECK(fed.Running() == std::multiset<std::string>{"west/a"});
 }
 
 }  // namespace
