@@ -13,7 +13,13 @@ std::string MemberJobName(const std::string& job, const std::string& child) {
   return child.empty() ? job : job + "-" + child;
 }
 
+std::string TemplateOf(const std::string& child) { return child.substr(0, child.rfind('-')); }
+
 std::string_view MemberTask(std::string_view task) { return task.substr(task.find('/') + 1); }
+
+std::string TaskOfChild(const std::string& child, const std::string& task) {
+  return child.empty() ? task : TemplateOf(child) + "/" + task;
+}
 
 bool IsChildJob(const JobSpec& spec, const std::string& job, std::string_view name) {
   if (!name.starts_with(job + "-")) {

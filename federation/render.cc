@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "federation/assert.h"
 #include "federation/children.h"
+#include "federation/excerpt.h"
 #include "federation/intake.h"
 
 namespace caldera {
@@ -109,11 +111,11 @@ void RenderPartitions(Value& task, const TaskGrant& grant) {
   }
 }
 
-// `prefix` stands before its name in the shard.
-void RenderTask(Value& task, const std::string& prefix, const ShardContext& context) {
+void RenderTask(Value& task, const ShardContext& context) {
   const Value* const name = task.Find("name");
   const std::string task_name =
-      prefix + (name != nullptr && name->IsString() ? name->AsString() : "");
+      TaskOfChild(ShardOf(context).child,
+                  name != nullptr && name->IsString() ? name->AsString() : std::string());
   const TaskGrant* const found = FindGrant(ShardOf(context), task_name);
   const TaskGrant grant = found == nullptr ? TaskGrant{task_name, 0, 0} : *found;
   task.Set("replicas", int64_t{grant.replicas});
@@ -188,22 +190,29 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// Of a child: the replicatedJob that it is made of, `<name>` of `<name>-<i>`.
-std::string TemplateOf(const std::string& child) { return child.substr(0, child.rfind('-')); }
+// The templateSpec that a child is made of; nullptr where the job has none of that name.
+const Value* FindTemplate(const Value& job, const std::string& name) {
+  const Value* const templates = job.At({"spec", "replicatedJobs"});
+  if (templates == nullptr || !templates->IsList()) {
+    return nullptr;
+  }
+  const auto& list = templates->AsList();
+  const auto found = std::find_if(
+      list.begin(), list.end(), [&](const Value& each) { return TextAt(each, {"name"}) == name; });
+  return found == list.end() ? nullptr : found->Find("templateSpec");
+}
 
 // The Job that is one child of a HyperJob, named and labelled as Volcano's own controller does it.
-Value ChildJob(const Value& hyper_job, const std::string& child) {
+Result<Value> ChildJob(const Value& hyper_job, const std::string& child) {
   const std::string wanted = TemplateOf(child);
-  const Value* const templates = hyper_job.At({"spec", "replicatedJobs"});
-  CALDERA_ASSERT(templates != nullptr && templates->IsList());
-  const auto& list = templates->AsList();
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Value& each) {
-    return TextAt(each, {"name"}) == wanted;
-  });
-  CALDERA_ASSERT(found != list.end());
-  const Value* const spec = found->Find("templateSpec");
+  const Value* const spec = FindTemplate(hyper_job, wanted);
+  if (spec == nullptr) {
+    return Fail(ErrorCode::kInvalid, "spec.replicatedJobs has no \"" + Excerpt(wanted) +
+                                         "\", which child \"" + Excerpt(child) +
+                                         "\" of its placement is made of");
+  }
   const Value* const metadata = hyper_job.Find("metadata");
-  CALDERA_ASSERT(spec != nullptr && metadata != nullptr && metadata->IsMap());
+  CALDERA_ASSERT(metadata != nullptr && metadata->IsMap());
   Value own = *metadata;
   const std::string parent = TextAt(own, {"name"});
   own.Set("name", MemberJobName(parent, child));
@@ -220,6 +229,18 @@ Value ChildJob(const Value& hyper_job, const std::string& child) {
   job.Set("metadata", std::move(own));
   job.Set("spec", *spec);
   return job;
+}
+
+// The Job of the shard before anything of the shard is in it.
+Result<Value> JobOf(const Value& defaulted_job, const Shard& shard) {
+  if (!shard.child.empty()) {
+    return ChildJob(defaulted_job, shard.child);
+  }
+  if (TextAt(defaulted_job, {"kind"}) == "HyperJob") {
+    return Fail(ErrorCode::kInvalid, "its placement in cluster \"" + Excerpt(shard.cluster) +
+                                         "\" names no child, as that of a HyperJob has to");
+  }
+  return defaulted_job;
 }
 
 // Of the shard's Job: the parent that it is of.
@@ -240,28 +261,24 @@ std::string ExecutionNamespace(const std::string& cluster) {
 
 Value WorkFinalizers() { return Value::List{Value("karmada.io/execution-controller")}; }
 
-Value RenderManifest(const Value& object, const std::string& work_name,
-                     const std::string& cluster) {
-  Value manifest = object;
-  manifest.Erase("status");
-  Value* const metadata = manifest.Find("metadata");
+Value RenderManifest(Value object, const std::string& work_name, const std::string& cluster) {
+  object.Erase("status");
+  Value* const metadata = object.Find("metadata");
   CALDERA_ASSERT(metadata != nullptr && metadata->IsMap());
   RenderMetadata(*metadata, work_name, ExecutionNamespace(cluster));
-  return manifest;
+  return object;
 }
 
-Value RenderShardJob(const Value& defaulted_job, const ShardContext& context) {
+Result<Value> RenderShardJob(const Value& defaulted_job, const ShardContext& context) {
   const Shard& shard = ShardOf(context);
-  const bool whole = shard.child.empty();
-  Value job = RenderManifest(whole ? defaulted_job : ChildJob(defaulted_job, shard.child),
-                             WorkName(context.job_uid, shard.child), shard.cluster);
+  CALDERA_TRY(Value own, JobOf(defaulted_job, shard));
+  Value job = RenderManifest(std::move(own), WorkName(context.job_uid, shard.child), shard.cluster);
   Value* const spec = job.Find("spec");
   CALDERA_ASSERT(spec != nullptr && spec->IsMap());
   spec->Set("minAvailable", int64_t{shard.min_available});
-  const std::string prefix = whole ? "" : TemplateOf(shard.child) + "/";
   if (Value* const tasks = spec->Find("tasks"); tasks != nullptr && tasks->IsList()) {
     for (Value& task : tasks->AsList()) {
-      RenderTask(task, prefix, context);
+      RenderTask(task, context);
     }
   }
   return job;

@@ -9,6 +9,7 @@
 
 #include "federation/document.h"
 #include "federation/model.h"
+#include "federation/result.h"
 
 namespace caldera {
 
@@ -31,8 +32,10 @@ struct ShardContext {
 /// generation, managedFields, ownerReferences, finalizers, creationTimestamp,
 /// last-applied-configuration and Caldera's own annotations; with Karmada's label and annotations
 /// that bring status back. Of a HyperJob: the Job that is its child, `<hyperjob>-<child>`, with
-/// Volcano's labels of such a Job; its placement names no other children than its own.
-Value RenderShardJob(const Value& defaulted_job, const ShardContext& context);
+/// Volcano's labels of such a Job. Error kInvalid: the shard is a child, and `defaulted_job` is no
+/// HyperJob with the replicatedJob that it was made of (it was edited since); or the other way
+/// round.
+Result<Value> RenderShardJob(const Value& defaulted_job, const ShardContext& context);
 
 /// The Work (work.karmada.io/v1alpha1) in `karmada-es-<cluster>`, named `caldera-<uid>`.
 Value RenderWork(const Value& shard_job, const ShardContext& context);
@@ -40,7 +43,7 @@ Value RenderWork(const Value& shard_job, const ShardContext& context);
 /// Any object as a member gets it through the Work `work_name` in `karmada-es-<cluster>`: without
 /// status and what belongs to the API server that keeps it or to those who manage it there; with
 /// Karmada's label and annotations.
-Value RenderManifest(const Value& object, const std::string& work_name, const std::string& cluster);
+Value RenderManifest(Value object, const std::string& work_name, const std::string& cluster);
 
 /// The namespace in which the Works of a cluster are.
 std::string ExecutionNamespace(const std::string& cluster);

@@ -60,7 +60,7 @@ Result<size_t> RenderFiles(const Plan& plan, const std::map<JobKey, KeptJob>& jo
     context.intent = intent++;
     for (const Shard& shard : action.shards) {
       context.restore_from = shard.epoch > 1 ? job->second.checkpoint : "";
-      const Value rendered = RenderShardJob(job->second.document, context);
+      CALDERA_TRY(const Value rendered, RenderShardJob(job->second.document, context));
       const std::string name =
           action.job.ns + "." + MemberJobName(action.job.name, shard.child) + "." + shard.cluster;
       CALDERA_CHECK(WriteFile(directory / (name + ".yaml"),

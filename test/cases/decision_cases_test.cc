@@ -75,7 +75,7 @@ TEST_CASE("c06: a shared volume keeps a job whole, and volumes are sent as they 
   ShardContext context;
   context.job_uid = plan.actions[0].uid;
   context.all_shards = shards;
-  const Value sent = RenderShardJob(defaulted, context);
+  const Value sent = *RenderShardJob(defaulted, context);
   for (const char* const field : {"volumes", "futureField"}) {
     CHECK(*sent.At({"spec", field}) == *documents[0].root.At({"spec", field}));
   }

@@ -278,7 +278,7 @@ TEST_CASE("hyperjob: a child is rendered as a Job that admission takes") {
   context.all_shards = plan.actions.front().shards;
   REQUIRE(Children(plan) == "a-0 east 2/2, a-1 east 2/2, b-0 east 1/1, b-1 west 3/3");
   context.index = 3;
-  const Value job = RenderShardJob(intake.defaulted, context);
+  const Value job = *RenderShardJob(intake.defaulted, context);
   CHECK(job.At({"kind"})->AsString() == "Job");
   CHECK(job.At({"metadata", "name"})->AsString() == "big-b-1");
   CHECK(job.At({"metadata", "labels", "team"})->AsString() == "a");

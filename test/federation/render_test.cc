@@ -76,7 +76,7 @@ const Value& Container(const Value& job, size_t task, const char* list = "contai
 TEST_CASE("render: a shard keeps name, unknown fields and nothing of the parent's life") {
   const Intake parent = Parent();
   REQUIRE_MESSAGE(parent.errors.empty(), ListIssues(parent.errors));
-  const Value job = RenderShardJob(parent.defaulted, TwoShards(0));
+  const Value job = *RenderShardJob(parent.defaulted, TwoShards(0));
   CHECK(job.Find("status") == nullptr);
   const Value metadata = *job.Find("metadata");
   Value wanted{Value::Map{}};
@@ -91,7 +91,7 @@ TEST_CASE("render: a shard keeps name, unknown fields and nothing of the parent'
 }
 
 TEST_CASE("render: tasks have what the shard was granted, all tasks are there") {
-  const Value west = RenderShardJob(Parent().defaulted, TwoShards(1));
+  const Value west = *RenderShardJob(Parent().defaulted, TwoShards(1));
   CHECK(west.At({"spec", "minAvailable"})->AsInteger() == 2);
   const Value::List& tasks = west.At({"spec", "tasks"})->AsList();
   REQUIRE(tasks.size() == 2);
@@ -104,7 +104,7 @@ TEST_CASE("render: tasks have what the shard was granted, all tasks are there") 
 TEST_CASE("render: every container knows its cluster, shard, ranks and epoch") {
   ShardContext context = TwoShards(1);
   context.rendezvous = "host:29500";
-  const Value west = RenderShardJob(Parent().defaulted, context);
+  const Value west = *RenderShardJob(Parent().defaulted, context);
   for (const Value* const container :
        {&Container(west, 0), &Container(west, 1), &Container(west, 1, "initContainers")}) {
     CHECK(Variable(*container, "CALDERA_CLUSTER") == "west");
@@ -118,13 +118,13 @@ TEST_CASE("render: every container knows its cluster, shard, ranks and epoch") {
   CHECK(Variable(Container(west, 0), "CALDERA_RANK_OFFSET") == "1");
   CHECK(Variable(Container(west, 1), "CALDERA_RANK_OFFSET") == "4");
   CHECK(Variable(Container(west, 1), "A") == "b");
-  const Value east = RenderShardJob(Parent().defaulted, TwoShards(0));
+  const Value east = *RenderShardJob(Parent().defaulted, TwoShards(0));
   CHECK(Variable(Container(east, 1), "CALDERA_RANK_OFFSET") == "0");
 }
 
 TEST_CASE("render: what was rendered is rendered to the same again") {
-  const Value once = RenderShardJob(Parent().defaulted, TwoShards(0));
-  CHECK(RenderShardJob(once, TwoShards(0)) == once);
+  const Value once = *RenderShardJob(Parent().defaulted, TwoShards(0));
+  CHECK(*RenderShardJob(once, TwoShards(0)) == once);
 }
 
 TEST_CASE("render: partitions of a shard are whole ones") {
@@ -138,18 +138,18 @@ TEST_CASE("render: partitions of a shard are whole ones") {
   context.job_uid = "u";
   context.all_shards = {{"east", 1, "", {{"w", 6, 6}}, 6, {}},
                         {"west", 1, "", {{"w", 2, 2}}, 2, {}}};
-  const Value east = RenderShardJob(parent.defaulted, context);
+  const Value east = *RenderShardJob(parent.defaulted, context);
   const Value& policy = *east.At({"spec", "tasks"})->AsList().front().Find("partitionPolicy");
   CHECK(policy.Find("totalPartitions")->AsInteger() == 3);
   CHECK(policy.Find("minPartitions")->AsInteger() == 3);
   context.all_shards.front().tasks.clear();
-  const Value none = RenderShardJob(parent.defaulted, context);
+  const Value none = *RenderShardJob(parent.defaulted, context);
   CHECK(none.At({"spec", "tasks"})->AsList().front().Find("partitionPolicy") == nullptr);
 }
 
 TEST_CASE("render: the Work carries the shard and says whose it is") {
   ShardContext context = TwoShards(1);
-  const Value job = RenderShardJob(Parent().defaulted, context);
+  const Value job = *RenderShardJob(Parent().defaulted, context);
   const Value work = RenderWork(job, context);
   CHECK(work.Find("apiVersion")->AsString() == "work.karmada.io/v1alpha1");
   CHECK(work.Find("kind")->AsString() == "Work");

@@ -62,7 +62,7 @@ TEST_CASE("render: every accepted job is accepted again, with nothing to default
       ShardContext context = Spread(job, shards);
       for (size_t i = 0; i < shards; ++i) {
         context.index = static_cast<int32_t>(i);
-        const Value rendered = RenderShardJob(first.defaulted, context);
+        const Value rendered = *RenderShardJob(first.defaulted, context);
         const Intake second = TakeObject({"rendered", 0, rendered}, Strictness::kNew, Time{});
         INFO(first.object, " shard ", i, " of ", shards, " ", rendered.Find("spec")->Brief());
         CHECK_MESSAGE(second.errors.empty(), Said(second));

@@ -172,7 +172,7 @@ void CheckAdmission(const Value& defaulted, const Action& action) {
     context.job_uid = "u";
     context.index = static_cast<int32_t>(s);
     context.all_shards = action.shards;
-    const Intake intake = TakeManifest(RenderShardJob(defaulted, context));
+    const Intake intake = TakeManifest(*RenderShardJob(defaulted, context));
     if (!intake.errors.empty()) {
       RC_FAIL(shard.child + ": " + intake.errors.front().field + ": " +
               intake.errors.front().message);

@@ -144,7 +144,7 @@ void CheckAdmission(const Value& defaulted, const Action& action) {
     context.job_uid = "u";
     context.index = static_cast<int32_t>(s);
     context.all_shards = action.shards;
-    const Value shard = RenderShardJob(defaulted, context);
+    const Value shard = *RenderShardJob(defaulted, context);
     const Intake intake = TakeManifest(shard);
     if (!intake.errors.empty()) {
       RC_FAIL(intake.errors.front().field + ": " + intake.errors.front().message);

@@ -32,7 +32,7 @@ TEST_CASE("a Work that render wrote is read back") {
   context.intent = 12;
   context.all_shards = {{"east", 3, "", {{"worker", 2, 2}}, 2, {}}};
   const Value job = ObjectOf(JobText{.grace = 90}.Text());
-  Value work = RenderWork(RenderShardJob(job, context), context);
+  Value work = RenderWork(*RenderShardJob(job, context), context);
   work.Find("metadata")->Set("uid", "w-1");
   const auto view = ReadWork(work);
   REQUIRE(view.has_value());
