@@ -56,12 +56,7 @@ Reason OwnGate(const State& state, const JobEntry& job) {
         Verdict::kClaimedElsewhere, "another propagation policy or controller has claimed it", {}};
   }
   if (job.hold) {
-    const bool hyper = state.spec(job).kind == JobKind::kHyperJob;
-    return {Verdict::kHeld,
-            hyper
-                ? "annotation hold keeps it back, or a controller that does not send HyperJobs yet"
-                : "annotation hold keeps it back",
-            {}};
+    return {Verdict::kHeld, "annotation hold keeps it back", {}};
   }
   if (!HasChildren(state.spec(job))) {
     return {Verdict::kHeld, "it has no children: all its replicatedJobs have replicas 0", {}};

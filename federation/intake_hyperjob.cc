@@ -140,6 +140,9 @@ void CheckCounts(const Field& list, const std::vector<Job>& parts) {
       items[i]["templateSpec"]["tasks"].Refuse(
           "makes a Job of no pods, which nothing says where to send: give a task replicas");
     }
+    if (const Field ttl = items[i]["templateSpec"]["ttlSecondsAfterFinished"]; ttl.Present()) {
+      ttl.Warn("has no effect in a HyperJob: its Jobs stay in the clusters until it is deleted");
+    }
     for (const Task& task : parts[i].tasks) {
       pods = SaturatingAdd(pods, replicas * task.replicas);
       pods = SaturatingAdd(pods, replicas * task.partition.total);
@@ -197,13 +200,15 @@ void WarnWithoutEffect(const Field& place, const Job& job) {
   }
 }
 
-// Its own controller writes no state, only how it ended.
-bool HasEnded(const Field& status) {
-  const std::vector<Field> conditions = ItemsOf(status["conditions"]);
-  return std::any_of(conditions.begin(), conditions.end(), [](const Field& condition) {
-    const std::string_view type = TextOf(condition["type"]);
-    return (type == "Completed" || type == "Failed") && TextOf(condition["status"]) == "True";
-  });
+// Its status has no state, only conditions.
+void TakeConditions(const Field& status, Job& job) {
+  for (const Field& condition : ItemsOf(status["conditions"])) {
+    if (TextOf(condition["status"]) == "True") {
+      const std::string_view type = TextOf(condition["type"]);
+      job.terminal = job.terminal || type == kCompletedCondition || type == kFailedCondition;
+      job.suspended = job.suspended || type == kSuspendedCondition;
+    }
+  }
 }
 
 }  // namespace
@@ -253,8 +258,7 @@ void TakeHyperJob(Taking& taking) {
     return;
   }
   WarnWithoutEffect(place, job);
-  TakeStatus(taking.root["status"], job);
-  job.terminal = job.terminal || HasEnded(taking.root["status"]);
+  TakeConditions(taking.root["status"], job);
   taking.out.change = JobUpsert{std::move(job)};
 }
 

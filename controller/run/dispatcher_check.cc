@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "controller/run/dispatcher_look.h"
+#include "federation/children.h"
 #include "federation/time.h"
 
 namespace caldera {
 namespace {
 
-/// Pods of that job that have, or had, a node there.
+/// Pods of that Job of the member that have, or had, a node there.
 int64_t BoundPods(const ClusterEntry& member, const JobKey& job) {
   int64_t bound = 0;
   for (auto it = member.pods.lower_bound({job.ns, ""});
@@ -62,7 +63,8 @@ bool JobLook::CheckScheduled() {
       continue;  // Nothing is heard of it: that is not for want of room.
     }
     const bool pods_seen = !member.nodes.empty();
-    const int64_t bound = BoundPods(member, seen_.parent->key);
+    const std::string job = MemberJobName(seen_.parent->key.name, shard.child);
+    const int64_t bound = BoundPods(member, {seen_.parent->key.ns, job});
     if (pods_seen && bound >= shard.min_available) {
       continue;
     }
@@ -70,12 +72,13 @@ bool JobLook::CheckScheduled() {
         pods_seen ? context_.options.unscheduled_after : context_.options.pending_too_long;
     const Time since = std::max({charge().at, work->view->applied_since, work->view->phase_since});
     if (since + patience <= Now()) {
+      const std::string who = shard.child.empty() ? "" : "Job " + job + ": ";
       const std::string needed = std::to_string(shard.min_available);
-      RecallFrom({shard.cluster}, Verdict::kStuckInMember,
-                 pods_seen
-                     ? std::to_string(bound) + " of the " + needed +
-                           " pods that must start together have a node since " + FormatTime(since)
-                     : "Pending since " + FormatTime(since));
+      const std::string what = pods_seen ? std::to_string(bound) + " of the " + needed +
+                                               " pods that must start together have a node since " +
+                                               FormatTime(since)
+                                         : "Pending since " + FormatTime(since);
+      RecallFrom({shard.cluster}, Verdict::kStuckInMember, who + what);
       return true;
     }
     Again(since + patience);

@@ -64,7 +64,7 @@ bool JobLook::FetchClaims() {
     if (MemberPath(shard.cluster).empty()) {
       continue;
     }
-    for (const Reference& reference : references_) {
+    for (const Reference& reference : ReferencesOfShard(shard)) {
       const ClaimKey key(shard.cluster, reference.name);
       if (reference.kind == kClaim && !claims_.contains(key)) {
         AskMember(key, [this, key](Claim claim) {
@@ -80,11 +80,16 @@ bool JobLook::FetchClaims() {
 
 // A claim that every member could be asked about need not be at the Karmada API.
 bool JobLook::IsForKarmada(const Reference& reference) const {
+  const auto asks = [&](const Shard& shard) {
+    const std::vector<Reference>& own = ReferencesOfShard(shard);
+    if (std::find(own.begin(), own.end(), reference) == own.end()) {
+      return false;
+    }
+    const auto found = claims_.find({shard.cluster, reference.name});
+    return found == claims_.end() || found->second == Claim::kUnknown;
+  };
   return reference.kind != kClaim ||
-         std::any_of(charge().shards.begin(), charge().shards.end(), [&](const Shard& shard) {
-           const auto found = claims_.find({shard.cluster, reference.name});
-           return found == claims_.end() || found->second == Claim::kUnknown;
-         });
+         std::any_of(charge().shards.begin(), charge().shards.end(), asks);
 }
 
 // The charge is given back; another cluster may have the claims.

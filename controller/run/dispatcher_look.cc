@@ -11,9 +11,10 @@
 namespace caldera {
 namespace {
 
-// More writes than any job needs at a time: where they do not bring what is closer to what should
-// be, somebody else undoes them, and a backoff is due.
-constexpr int kMostSteps = 200;
+// More writes than any job needs at a time, of each of its shards and beside them: where they do
+// not bring what is closer to what should be, somebody else undoes them, and a backoff is due.
+constexpr size_t kMostSteps = 200;
+constexpr size_t kMostStepsAShard = 6;
 
 // A Work that is on its way out is waited for by its watch; this is for a watch that lost it.
 constexpr Millis kLookForGone{30'000};
@@ -21,8 +22,9 @@ constexpr Millis kLookForGone{30'000};
 std::string Summary(const Charge& charge) {
   std::string text;
   for (const Shard& shard : charge.shards) {
-    text += (text.empty() ? "" : ", ") + std::to_string(shard.Pods()) + " pods in cluster " +
-            shard.cluster + " (epoch " + std::to_string(shard.epoch) + ")";
+    text += (text.empty() ? "" : ", ") + (shard.child.empty() ? "" : shard.child + ": ") +
+            std::to_string(shard.Pods()) + " pods in cluster " + shard.cluster + " (epoch " +
+            std::to_string(shard.epoch) + ")";
   }
   return text;
 }
@@ -39,7 +41,9 @@ JobLook::JobLook(const DispatchContext& context, std::string uid, JobMemory& mem
     : context_(context), uid_(std::move(uid)), memory_(memory), handlers_(std::move(handlers)) {}
 
 void JobLook::Step() {
-  if (++steps_ > kMostSteps) {
+  const size_t shards =
+      seen_.entry != nullptr && seen_.entry->charge.has_value() ? charge().shards.size() : 0;
+  if (++steps_ > kMostSteps + kMostStepsAShard * shards) {
     Fail({ErrorCode::kUnavailable, "what is written does not stay: somebody else changes it"});
     return;
   }
@@ -91,13 +95,13 @@ void JobLook::StepNone() {
 
 void JobLook::StepPlaced() {
   const std::vector<Shard>& shards = charge().shards;
-  const auto is_wanted = [&](const SeenWork& work) {
-    return std::any_of(shards.begin(), shards.end(), [&](const Shard& shard) {
-      const SeenWork* const wanted = FindWork(seen_, uid_, shard);
-      return wanted != nullptr && wanted->uid == work.uid;
-    });
-  };
-  if (DeleteWhere([&](const SeenWork& work) { return !is_wanted(work); })) {
+  std::set<std::string> wanted;  // By uid.
+  for (const Shard& shard : shards) {
+    if (const SeenWork* const work = FindWork(seen_, uid_, shard); work != nullptr) {
+      wanted.insert(work->uid);
+    }
+  }
+  if (DeleteWhere([&](const SeenWork& work) { return !wanted.contains(work.uid); })) {
     return;
   }
   const std::string text = EncodePlacement(shards);
@@ -200,13 +204,12 @@ bool JobLook::DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted) 
 }
 
 void JobLook::PatchParent(const std::optional<std::string>& placement) {
-  const JobKey key = seen_.parent->key;
   const Value patch = ParentPatch(uid_, placement);
   context_.client.Patch(
-      {&resource::Jobs(), key.ns, key.name}, PatchKind::kMerge, patch, "",
-      OnObject([this, key, text = placement.value_or(seen_.placement)](Result<Value> job) {
+      ParentRef(seen_.parent->key, seen_.parent->kind), PatchKind::kMerge, patch, "",
+      OnObject([this, text = placement.value_or(seen_.placement)](Result<Value> job) {
         if (!job) {
-          Fail(job.error().Within("claim Job " + key.ToString()));
+          Fail(job.error().Within("claim " + ParentName()));
           return;
         }
         memory_.placement = JobMemory::Placement{text, Now()};
@@ -217,15 +220,14 @@ void JobLook::PatchParent(const std::optional<std::string>& placement) {
 }
 
 void JobLook::DeleteParent() {
-  const JobKey key = seen_.parent->key;
   DeleteOptions options;
   options.uid = uid_;
-  context_.client.Delete({&resource::Jobs(), key.ns, key.name}, options,
-                         OnDone([this, key](const Status& done) {
+  context_.client.Delete(ParentRef(seen_.parent->key, seen_.parent->kind), options,
+                         OnDone([this](const Status& done) {
                            if (done || done.error().code == ErrorCode::kNotFound) {
                              Finish();
                            } else {
-                             Fail(done.error().Within("delete finished Job " + key.ToString()));
+                             Fail(done.error().Within("delete finished " + ParentName()));
                            }
                          }));
 }
@@ -266,12 +268,11 @@ bool JobLook::WriteStatus() {
     Say(failed ? EventType::kWarning : EventType::kNormal, decision->phase,
         "the job is " + decision->phase, EventRepeat::kOnce);
   }
-  const JobKey key = seen_.parent->key;
-  context_.client.Patch({&resource::Jobs(), key.ns, key.name}, PatchKind::kJson,
+  context_.client.Patch(ParentRef(seen_.parent->key, seen_.parent->kind), PatchKind::kJson,
                         StatusPatch(uid_, *decision->write), "status",
-                        OnObject([this, key, decision](const Result<Value>& patched) {
+                        OnObject([this, decision](const Result<Value>& patched) {
                           if (!patched) {
-                            Fail(patched.error().Within("status of Job " + key.ToString()));
+                            Fail(patched.error().Within("status of " + ParentName()));
                             return;
                           }
                           RememberStatus(*decision, memory_, Now());
@@ -282,6 +283,10 @@ bool JobLook::WriteStatus() {
 
 void JobLook::Say(EventType type, std::string reason, std::string message, EventRepeat repeat) {
   context_.events.Record(target_, {type, std::move(reason), std::move(message), repeat});
+}
+
+std::string JobLook::ParentName() const {
+  return target_.kind + " " + target_.ns + "/" + target_.name;
 }
 
 void JobLook::Learnt() {

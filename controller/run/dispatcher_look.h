@@ -64,28 +64,42 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void DeleteParent();
   bool SuspendWhere(const std::function<bool(const SeenWork&)>& chosen, bool suspend);
   bool WriteStatus();
+  /// `Job team-a/train`.
+  [[nodiscard]] std::string ParentName() const;
   void Say(EventType type, std::string reason, std::string message, EventRepeat repeat);
 
   // dispatcher_send.cc: what a shard needs, and the shard.
   void Send();
+  bool FetchParent();
   void Prepare();
+  [[nodiscard]] int64_t ParentGeneration() const;
+  bool BringCarriers();
+  void MakeCarriers();
+  bool RefuseToSend();
+  void CreateShard();
+  /// Error kInvalid: the parent as it is now has no part that the shard is of.
+  [[nodiscard]] Result<Value> RenderWorkOf(size_t index) const;
+  void LookAtConflict(const WorkKey& key, const Error& error);
+  void RememberWork(const WorkKey& key, const Value& work);
+  [[nodiscard]] std::set<std::string> Clusters() const;
+  void GiveBack(const std::set<std::string>& clusters, Verdict verdict, const std::string& message,
+                Time until);
+  void RecallFrom(const std::set<std::string>& clusters, Verdict verdict,
+                  const std::string& message);
+  void RecallEdited(const Error& error);
+  void TooLarge(const std::string& message);
+
+  // dispatcher_references.cc: what shards refer to.
+  [[nodiscard]] const std::vector<Reference>& ReferencesOfShard(const Shard& shard) const;
+  [[nodiscard]] std::vector<Reference> AllReferences() const;
+  void AddAccount(const std::string& name, const Value& account);
   [[nodiscard]] bool IsMissing(const Reference& reference) const;
   bool FetchReference();
-  void HoldForReferences();
+  bool HoldForReferences();
   bool RecheckReferences();
   void RecheckNext(std::vector<std::string> left, std::vector<std::string> missing);
   void FinishRecheck(std::vector<std::string> missing);
   void ForgetReferences();
-  bool BringCarriers();
-  void MakeCarriers();
-  bool RefuseTooLarge();
-  void CreateShard();
-  Value RenderWorkOf(size_t index, std::string& name) const;
-  void LookAtConflict(const WorkKey& key, const Error& error);
-  void RememberWork(const WorkKey& key, const Value& work);
-  void RecallFrom(const std::vector<std::string>& clusters, Verdict verdict,
-                  const std::string& message);
-  void TooLarge(const std::string& message);
 
   // dispatcher_claims.cc: claims, which are to be where the job goes.
   using ClaimKey = std::pair<std::string, std::string>;  ///< Cluster and name.
@@ -109,7 +123,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   bool Resize();
   void ResizeWork(const SeenWork& work);
   void Compare(const WorkKey& key, const Value& work);
-  bool FetchParent();
+  void SayHeld(const Value& there, const Result<Value>& wanted);
 
   void Learnt();
   [[nodiscard]] Time Now() const { return context_.client.executor().Now(); }
@@ -131,15 +145,15 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   SeenJob seen_;        ///< Of this step: what it points to may be gone when a request is answered.
   EventTarget target_;  ///< Copied from it.
   int64_t intent_ = 0;  ///< Likewise: of the charge.
-  int steps_ = 0;
+  size_t steps_ = 0;
   bool stopped_ = false;
   bool created_ = false;  ///< By this look: the job is placed.
   Time again_;
 
   // Of one dispatch; dropped with the look.
-  std::optional<Value> parent_;   ///< The whole Job.
-  std::optional<Intake> intake_;  ///< Of it.
-  std::vector<Reference> references_;
+  std::optional<Value> parent_;                               ///< The whole Job or HyperJob.
+  std::optional<Intake> intake_;                              ///< Of it.
+  std::map<std::string, std::vector<Reference>> references_;  ///< ReferencesByTemplate.
   std::map<ClaimKey, Claim> claims_;
   std::map<std::string, Value> fetched_;  ///< By Reference::ToString; null: it is not there.
   std::vector<Carrier> carriers_;

@@ -1,6 +1,7 @@
 #include "controller/run/dispatcher_memory.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "federation/render.h"
 
@@ -25,6 +26,17 @@ bool Shows(const WorkView& view, const JobMemory::Work& made) {
          view.generation >= made.generation && view.suspended == made.suspended;
 }
 
+bool IsBefore(const SeenWork& work, const WorkKey& key) {
+  return std::tie(work.ns, work.name) < std::tie(key.first, key.second);
+}
+
+/// `works` in the order of their keys.
+const SeenWork* FindByKey(const std::vector<SeenWork>& works, const WorkKey& key) {
+  const auto at = std::lower_bound(works.begin(), works.end(), key, IsBefore);
+  return at != works.end() && at->ns == key.first && at->name == key.second ? &*at : nullptr;
+}
+
+/// In the order of namespaces and names, each of which is there once.
 std::vector<SeenWork> SeeWorks(const std::vector<const WorkView*>& views, JobMemory& memory,
                                Time too_old) {
   std::vector<SeenWork> works;
@@ -49,18 +61,20 @@ std::vector<SeenWork> SeeWorks(const std::vector<const WorkView*>& views, JobMem
     works.push_back(std::move(work));
   }
   memory.deleted = std::move(still_shown);
+  std::vector<SeenWork> unseen;
   for (const auto& [key, made] : memory.works) {
-    const bool seen = std::any_of(works.begin(), works.end(), [&key = key](const SeenWork& work) {
-      return work.ns == key.first && work.name == key.second;
-    });
-    if (!seen) {
-      SeenWork& work = works.emplace_back();
+    if (FindByKey(works, key) == nullptr) {
+      SeenWork& work = unseen.emplace_back();
       work.ns = key.first;
       work.name = key.second;
       work.uid = made.uid;
       work.cluster = made.cluster;
       TakeOver(made, work);
     }
+  }
+  for (SeenWork& work : unseen) {
+    const WorkKey key(work.ns, work.name);
+    works.insert(std::lower_bound(works.begin(), works.end(), key, IsBefore), std::move(work));
   }
   return works;
 }
@@ -96,19 +110,14 @@ SeenJob See(const std::string& uid, const State& state, const Observer& observer
 }
 
 const SeenWork* FindWork(const SeenJob& job, const std::string& uid, const Shard& shard) {
-  const std::string name = WorkName(uid, shard.child);
-  const auto found = std::find_if(job.works.begin(), job.works.end(), [&](const SeenWork& work) {
-    return work.cluster == shard.cluster && work.name == name && work.epoch == shard.epoch &&
-           !work.deleting;
-  });
-  return found == job.works.end() ? nullptr : &*found;
+  const SeenWork* const work =
+      FindByKey(job.works, {ExecutionNamespace(shard.cluster), WorkName(uid, shard.child)});
+  return work != nullptr && work->epoch == shard.epoch && !work->deleting ? work : nullptr;
 }
 
 bool NameIsTaken(const SeenJob& job, const std::string& uid, const Shard& shard) {
-  const std::string name = WorkName(uid, shard.child);
-  return std::any_of(job.works.begin(), job.works.end(), [&](const SeenWork& work) {
-    return work.cluster == shard.cluster && work.name == name;
-  });
+  return FindByKey(job.works, {ExecutionNamespace(shard.cluster), WorkName(uid, shard.child)}) !=
+         nullptr;
 }
 
 namespace {
@@ -131,7 +140,7 @@ Aim AimOf(const SeenJob& job, const JobMemory& memory) {
     return Aim::kGone;
   }
   // What State does not know it cannot have decided about: a Job that was refused keeps what runs.
-  if (job.entry == nullptr || job.parent->kind != JobKind::kJob) {
+  if (job.entry == nullptr) {
     return Aim::kLeave;
   }
   const JobEntry& entry = *job.entry;

@@ -40,7 +40,10 @@ struct JobMemory {
   std::map<std::string, Time> deleted;  ///< Works by uid.
 
   std::optional<int64_t> recalled;  ///< The charge (its intent) that is to be given back.
-  int64_t checked_generation = 0;   ///< Of the parent, whose edits were followed or held.
+  int64_t checked_generation = 0;   ///< Of the parent, whose edits are followed or held.
+  /// By replicatedJob (of a Job: empty): its shards, edited alike, are as that generation wants
+  /// them.
+  std::set<std::string> checked;
   /// Looking again, less and less often, for what a job lacks.
   struct Recheck {
     int64_t generation = 0;  ///< Of the parent that named it; 0: not known.
@@ -85,7 +88,7 @@ struct SeenJob {
   JobIndex index = kNoIndex;
   bool claimed = false;
   std::string placement;
-  std::vector<SeenWork> works;
+  std::vector<SeenWork> works;  ///< In the order of their namespaces and names.
 };
 
 /// Drops from `memory` what has been shown by now, or was written longer than `unseen` ago.

@@ -83,6 +83,10 @@ Value Fixed(const Value& job) {
 
 }  // namespace
 
+ObjectRef ParentRef(const JobKey& key, JobKind kind) {
+  return {kind == JobKind::kJob ? &resource::Jobs() : &resource::HyperJobs(), key.ns, key.name};
+}
+
 Value ParentPatch(const std::string& uid, const std::optional<std::string>& text) {
   Value metadata = Metadata(uid);
   metadata.Set("labels", Value::Map{{std::string(kClaimedByLabel), std::string(kClaimedByUs), {}}});

@@ -5,13 +5,17 @@
 #include <optional>
 #include <string>
 
+#include "controller/kube/client.h"
 #include "federation/document.h"
+#include "federation/model.h"
 
 namespace caldera {
 
 inline constexpr std::string_view kClaimedByLabel = "resourcetemplate.karmada.io/claimed-by";
 inline constexpr std::string_view kClaimedByUs = "caldera";
 
+/// Where a Job or a HyperJob is.
+ObjectRef ParentRef(const JobKey& key, JobKind kind);
 /// Merge patch of the parent: the claim, and the annotation `placement` (removed where `text` is
 /// empty) unless `text` is absent.
 Value ParentPatch(const std::string& uid, const std::optional<std::string>& text);

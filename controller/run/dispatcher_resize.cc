@@ -7,13 +7,15 @@
 #include "controller/kube/json_writer.h"
 #include "controller/run/dispatcher_look.h"
 #include "controller/run/dispatcher_patches.h"
+#include "federation/children.h"
 #include "federation/codec.h"
 #include "federation/render.h"
 
 namespace caldera {
 namespace {
 
-/// The ranks of a split job are dealt out over all its shards at the start of an epoch.
+/// The ranks of a split job, or of a HyperJob's children, are dealt out over all of them at the
+/// start of an epoch.
 bool IsRescaled(const Job& job, const std::vector<Shard>& shards) {
   for (const Task& task : job.tasks) {
     int64_t replicas = 0;
@@ -29,38 +31,45 @@ bool IsRescaled(const Job& job, const std::vector<Shard>& shards) {
   return false;
 }
 
+std::string TemplateOfWork(const std::string& uid, const std::string& name) {
+  const size_t own = WorkName(uid, "").size();
+  return name.size() <= own ? "" : TemplateOf(name.substr(own + 1));
+}
+
+Result<Value> ManifestOf(const Result<Value>& work) {
+  if (!work) {
+    return work;
+  }
+  return work->At({"spec", "workload", "manifests"})->AsList().front();
+}
+
 }  // namespace
 
 bool JobLook::Resize() {
   const int64_t generation = seen_.parent->generation;
-  bool edited = false;
+  if (memory_.checked_generation != generation) {
+    memory_.checked_generation = generation;
+    memory_.checked.clear();
+  }
   for (const SeenWork& work : seen_.works) {
     if (work.deleting) {
       continue;
     }
     const bool granted = charge().intent != 0 && work.intent != charge().intent;
     const bool changed = work.generation != 0 && work.generation != generation &&
-                         memory_.checked_generation != generation;
+                         !memory_.checked.contains(TemplateOfWork(uid_, work.name));
     if (granted || changed) {
       ResizeWork(work);
       return true;
     }
-    edited = edited || work.generation != generation;
-  }
-  if (edited) {
-    memory_.checked_generation = generation;
   }
   return false;
 }
 
 void JobLook::ResizeWork(const SeenWork& work) {
-  if (parent_) {
-    const Value* const generation = parent_->At({"metadata", "generation"});
-    if (generation != nullptr && generation->IsInteger() &&
-        generation->AsInteger() < seen_.parent->generation) {
-      parent_.reset();
-      intake_.reset();
-    }
+  if (parent_ && ParentGeneration() < seen_.parent->generation) {
+    parent_.reset();
+    intake_.reset();
   }
   if (FetchParent()) {
     return;
@@ -78,6 +87,32 @@ void JobLook::ResizeWork(const SeenWork& work) {
                         }
                         Compare(key, *there);
                       }));
+}
+
+// Which edits wait for the next epoch.
+void JobLook::SayHeld(const Value& there, const Result<Value>& wanted) {
+  const auto say = [&](const std::string& kept, const std::string& held) {
+    Say(EventType::kWarning, "SpecChangeHeld",
+        kept + ": " + held + " generation " + std::to_string(seen_.parent->generation) +
+            " take effect when it is placed again",
+        EventRepeat::kOnce);
+  };
+  const std::vector<Shard>& shards = charge().shards;
+  const bool hyper = target_.kind == resource::HyperJobs().kind;
+  const bool rescaled =
+      (hyper || shards.size() > 1) && IsRescaled(std::get<JobUpsert>(*intake_->change).job, shards);
+  const bool held = !wanted || !SameButAllowed(there, *wanted);
+  if (hyper && (held || rescaled)) {
+    say("only priorityClassName of a placed HyperJob can change", "the other edits up to");
+    return;
+  }
+  if (held) {
+    say("only replicas, minAvailable and priorityClassName of a placed job can change",
+        "the other edits up to");
+  }
+  if (rescaled) {
+    say("a split job keeps its replicas", "those of");
+  }
 }
 
 void JobLook::Compare(const WorkKey& key, const Value& work) {
@@ -102,28 +137,13 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
     Step();
     return;
   }
-  std::string name;
-  const Value rendered = RenderWorkOf(index, name);
-  const Value& wanted = rendered.At({"spec", "workload", "manifests"})->AsList().front();
   const Value& there = manifests->AsList().front();
-  if (!SameButAllowed(there, wanted)) {
-    Say(EventType::kWarning, "SpecChangeHeld",
-        "only replicas, minAvailable and priorityClassName of a placed job can change: the other "
-        "edits up to generation " +
-            std::to_string(seen_.parent->generation) + " take effect when it is placed again",
-        EventRepeat::kOnce);
-  }
-  if (shards.size() > 1 && IsRescaled(std::get<JobUpsert>(*intake_->change).job, shards)) {
-    Say(EventType::kWarning, "SpecChangeHeld",
-        "a split job keeps its replicas: those of generation " +
-            std::to_string(seen_.parent->generation) + " take effect when it is placed again",
-        EventRepeat::kOnce);
-  }
-  const Value merged = WithAllowed(there, wanted);
+  const Result<Value> wanted = ManifestOf(RenderWorkOf(index));
+  SayHeld(there, wanted);
+  const Value merged = wanted ? WithAllowed(there, *wanted) : there;
   const int64_t generation = seen_.parent->generation;
   if (merged == there && (view->intent == charge().intent || charge().intent == 0)) {
-    // Of several shards, each was edited alike.
-    memory_.checked_generation = generation;
+    memory_.checked.insert(TemplateOf(view->child));
     Step();
     return;
   }

@@ -1,11 +1,10 @@
 // Sending a shard: the whole Job, what it refers to, what has to be there ahead of it, the Work.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "controller/kube/json_writer.h"
 #include "controller/run/dispatcher_look.h"
+#include "controller/run/dispatcher_patches.h"
 #include "controller/run/queue_works.h"
 #include "federation/codec.h"
 #include "federation/excerpt.h"
@@ -20,25 +19,6 @@ constexpr Millis kCarrierPoll{50};
 std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
   const Value* const text = value.At(path);
   return text != nullptr && text->IsString() ? text->AsString() : "";
-}
-
-int64_t GenerationOf(const Value& object) {
-  const Value* const generation = object.At({"metadata", "generation"});
-  return generation != nullptr && generation->IsInteger() ? generation->AsInteger() : 0;
-}
-
-// The inverse of Reference::ToString; a kind of "" where it is none.
-Reference ParseReference(const std::string& text) {
-  const size_t first = text.find('/');
-  if (first == std::string::npos) {
-    return {};
-  }
-  const size_t second = text.find('/', first + 1);
-  if (second == std::string::npos) {
-    return {text.substr(0, first), "", text.substr(first + 1), false};
-  }
-  return {text.substr(0, first), text.substr(first + 1, second - first - 1),
-          text.substr(second + 1), false};
 }
 
 bool SaysTooLarge(const std::string& message) {
@@ -59,12 +39,7 @@ void JobLook::Send() {
   if (FetchClaims() || FetchReference()) {
     return;
   }
-  if (std::any_of(references_.begin(), references_.end(),
-                  [&](const Reference& reference) { return IsMissing(reference); })) {
-    HoldForReferences();
-    return;
-  }
-  if (HoldForClaims() || RefuseTooLarge() || BringCarriers()) {
+  if (HoldForReferences() || HoldForClaims() || RefuseToSend() || BringCarriers()) {
     return;
   }
   CreateShard();
@@ -74,11 +49,10 @@ bool JobLook::FetchParent() {
   if (parent_) {
     return false;
   }
-  const JobKey key = seen_.parent->key;
-  context_.client.Get({&resource::Jobs(), key.ns, key.name},
-                      OnObject([this, key](Result<Value> job) {
+  context_.client.Get(ParentRef(seen_.parent->key, seen_.parent->kind),
+                      OnObject([this](Result<Value> job) {
                         if (!job) {
-                          Fail(job.error().Within("get Job " + key.ToString()));
+                          Fail(job.error().Within("get " + ParentName()));
                           return;
                         }
                         parent_ = *std::move(job);
@@ -88,16 +62,21 @@ bool JobLook::FetchParent() {
   return true;
 }
 
+int64_t JobLook::ParentGeneration() const {
+  const Value* const generation = parent_->At({"metadata", "generation"});
+  return generation != nullptr && generation->IsInteger() ? generation->AsInteger() : 0;
+}
+
 void JobLook::Prepare() {
   const std::string uid = TextAt(*parent_, {"metadata", "uid"});
   if (uid != uid_) {
     parent_.reset();
-    Fail({ErrorCode::kConflict, "the Job of that name is another one by now"});
+    Fail({ErrorCode::kConflict, ParentName() + " is another one by now"});
     return;
   }
   // An answer to PATCH carries them, one to a GET of some servers may not.
-  parent_->Set("apiVersion", resource::Jobs().ApiVersion());
-  parent_->Set("kind", resource::Jobs().kind);
+  parent_->Set("apiVersion", target_.api_version);
+  parent_->Set("kind", target_.kind);
   Document document;
   document.file = target_.ns + "/" + target_.name;
   document.root = *parent_;
@@ -106,155 +85,28 @@ void JobLook::Prepare() {
     const Issue& issue = intake.errors.front();
     const std::string message = issue.field + ": " + issue.message;
     Say(EventType::kWarning, "Refused", message, EventRepeat::kOnce);
-    Fail({ErrorCode::kInvalid, "Job " + document.file + " cannot be sent: " + message});
+    Fail({ErrorCode::kInvalid, ParentName() + " cannot be sent: " + message});
     return;
   }
-  references_ = ReferencesOf(intake.defaulted);
+  references_ = ReferencesByTemplate(intake.defaulted);
   intake_ = std::move(intake);
   Step();
 }
 
-bool JobLook::IsMissing(const Reference& reference) const {
-  const auto found = fetched_.find(reference.ToString());
-  return !reference.optional && found != fetched_.end() && found->second.IsNull();
-}
-
-bool JobLook::FetchReference() {
-  for (const Reference& reference : references_) {
-    const std::string name = reference.ToString();
-    if (fetched_.contains(name) || !IsForKarmada(reference)) {
-      continue;
-    }
-    context_.client.Get(WhereIs(reference), OnObject([this, name](Result<Value> object) {
-                          if (object) {
-                            if (name.starts_with("ServiceAccount/")) {
-                              references_ = Merged(references_, ReferencesOfAccount(*object));
-                            }
-                            fetched_[name] = *std::move(object);
-                          } else if (object.error().code == ErrorCode::kNotFound) {
-                            fetched_[name] = Value();
-                          } else {
-                            Fail(object.error().Within("get " + name));
-                            return;
-                          }
-                          Step();
-                        }));
-    return true;
-  }
-  return false;
-}
-
-// The charge is given back, and the job waits until all is there.
-void JobLook::HoldForReferences() {
-  std::vector<std::string> missing;
-  for (const Reference& reference : references_) {
-    if (IsMissing(reference)) {
-      missing.push_back(reference.ToString());
-    }
-  }
-  fetched_.clear();
-  std::vector<std::string> clusters;
-  for (const Shard& shard : charge().shards) {
-    clusters.push_back(shard.cluster);
-  }
-  const Time now = Now();
-  const std::string message =
-      fmt::format("it refers to what is not there: {}", fmt::join(missing, ", "));
-  memory_.references = {GenerationOf(*parent_), 0, {}};
-  Postpone(memory_.references);
-  context_.observer.SetMissingReferences(uid_, std::move(missing), now);
-  for (const std::string& cluster : clusters) {
-    context_.observer.SetBackoff(uid_,
-                                 {cluster, std::string(VerdictName(Verdict::kMissingReference)),
-                                  message, memory_.references.at},
-                                 now);
-  }
-  memory_.recalled = intent_;
-  Again(memory_.references.at);
-  Learnt();
-  Step();
-}
-
-// Of a job that waits for references: are they there by now?
-bool JobLook::RecheckReferences() {
-  const std::vector<std::string>& missing = seen_.entry->missing_references;
-  if (missing.empty()) {
-    return false;
-  }
-  if (memory_.references.generation != 0 &&
-      memory_.references.generation != seen_.parent->generation) {
-    // It was edited: what it refers to now is seen at the next dispatch.
-    ForgetReferences();
-    return false;
-  }
-  if (memory_.references.at > Now()) {
-    Again(memory_.references.at);
-    return false;
-  }
-  memory_.references.generation = seen_.parent->generation;
-  RecheckNext(missing, {});
-  return true;
-}
-
-void JobLook::RecheckNext(std::vector<std::string> left, std::vector<std::string> missing) {
-  if (left.empty()) {
-    FinishRecheck(std::move(missing));
-    return;
-  }
-  const std::string name = std::move(left.back());
-  left.pop_back();
-  const ObjectRef ref = WhereIs(ParseReference(name));
-  if (ref.type == nullptr) {
-    RecheckNext(std::move(left), std::move(missing));
-    return;
-  }
-  context_.client.Get(ref,
-                      OnObject([this, name, left = std::move(left),
-                                missing = std::move(missing)](const Result<Value>& object) mutable {
-                        if (!object && object.error().code != ErrorCode::kNotFound) {
-                          Fail(object.error().Within("get " + name));
-                          return;
-                        }
-                        if (!object) {
-                          missing.push_back(name);
-                        }
-                        RecheckNext(std::move(left), std::move(missing));
-                      }));
-}
-
-void JobLook::FinishRecheck(std::vector<std::string> missing) {
-  if (missing.empty()) {
-    ForgetReferences();
-    Finish();
-    return;
-  }
-  Postpone(memory_.references);
-  std::sort(missing.begin(), missing.end());
-  context_.observer.SetMissingReferences(uid_, std::move(missing), Now());
-  Learnt();
-  Again(memory_.references.at);
-  Finish();
-}
-
-void JobLook::ForgetReferences() {
-  memory_.references = {};
-  context_.observer.SetMissingReferences(uid_, {}, Now());
-  Learnt();
-}
-
 void JobLook::MakeCarriers() {
-  std::set<std::string> clusters;
+  std::map<std::string, std::vector<Reference>> clusters;
   for (const Shard& shard : charge().shards) {
-    clusters.insert(shard.cluster);
+    std::vector<Reference>& references = clusters[shard.cluster];
+    references = Merged(std::move(references), ReferencesOfShard(shard));
   }
   const auto& queue = context_.state.queue(seen_.entry->queue).object;
-  for (const std::string& cluster : clusters) {
+  for (const auto& [cluster, references] : clusters) {
     if (queue.has_value()) {
       if (auto carrier = MakeQueueCarrier(*queue, cluster)) {
         carriers_.push_back(*std::move(carrier));
       }
     }
-    for (const Reference& reference : references_) {
+    for (const Reference& reference : references) {
       const auto found = fetched_.find(reference.ToString());
       if (found == fetched_.end() || found->second.IsNull()) {
         continue;
@@ -331,35 +183,43 @@ bool JobLook::BringCarriers() {
   return false;
 }
 
-Value JobLook::RenderWorkOf(size_t index, std::string& name) const {
-  const Job job = context_.state.Object(seen_.index);
+Result<Value> JobLook::RenderWorkOf(size_t index) const {
+  const Shard& own = charge().shards[index];
   ShardContext shard;
   shard.job_uid = uid_;
   shard.index = static_cast<int32_t>(index);
   shard.all_shards = charge().shards;
-  shard.rendezvous = job.rendezvous;
-  shard.restore_from = charge().shards[index].epoch > 1 ? job.checkpoint : "";
+  shard.rendezvous = context_.state.spec(*seen_.entry).rendezvous;
+  shard.restore_from = own.epoch > 1 ? seen_.entry->checkpoint : "";
   shard.intent = charge().intent;
-  shard.generation = GenerationOf(*parent_);
+  shard.generation = ParentGeneration();
+  std::set<std::string> references;
+  for (const Reference& reference : ReferencesOfShard(own)) {
+    references.insert(reference.ToString());
+  }
   for (const Carrier& carrier : carriers_) {
-    if (carrier.cluster == charge().shards[index].cluster) {
+    if (carrier.cluster == own.cluster &&
+        (carrier.role == WorkRole::kQueue || references.contains(carrier.Use()))) {
       shard.uses.push_back(carrier.Use());
     }
   }
-  const Value manifest = RenderShardJob(intake_->defaulted, shard);
+  CALDERA_TRY(const Value manifest, RenderShardJob(intake_->defaulted, shard));
   shard.digest = Digest(WriteJson(manifest));
-  name = WorkName(uid_, charge().shards[index].child);
   return RenderWork(manifest, shard);
 }
 
 // Before anything is made for it. etcd takes 1.5 MiB, Karmada adds to what it keeps.
-bool JobLook::RefuseTooLarge() {
+bool JobLook::RefuseToSend() {
   if (carriers_made_) {
     return false;
   }
   for (size_t i = 0; i < charge().shards.size(); ++i) {
-    std::string name;
-    const size_t bytes = WriteJson(RenderWorkOf(i, name)).size();
+    const Result<Value> work = RenderWorkOf(i);
+    if (!work) {
+      RecallEdited(work.error());
+      return true;
+    }
+    const size_t bytes = WriteJson(*work).size();
     if (bytes > kWorkBytesMax) {
       TooLarge("its Work would have " + std::to_string(bytes) + " bytes, and at most " +
                std::to_string(kWorkBytesMax) + " can be stored");
@@ -376,10 +236,14 @@ void JobLook::CreateShard() {
     ++index;  // One is missing: that is why we are here.
   }
   const std::string cluster = shards[index].cluster;
-  WorkKey key{ExecutionNamespace(cluster), ""};
-  const Value work = RenderWorkOf(index, key.second);
+  const WorkKey key{ExecutionNamespace(cluster), WorkName(uid_, shards[index].child)};
+  const Result<Value> work = RenderWorkOf(index);
+  if (!work) {
+    RecallEdited(work.error());
+    return;
+  }
   context_.client.Create(
-      resource::Works(), key.first, work, OnObject([this, key, cluster](Result<Value> made) {
+      resource::Works(), key.first, *work, OnObject([this, key, cluster](Result<Value> made) {
         if (made) {
           created_ = true;
           RememberWork(key, *made);
@@ -433,31 +297,52 @@ void JobLook::RememberWork(const WorkKey& key, const Value& work) {
                         view->generation, view->suspended, view->uses,  Now()};
 }
 
-void JobLook::RecallFrom(const std::vector<std::string>& clusters, Verdict verdict,
-                         const std::string& message) {
-  const Time now = Now();
-  std::string where;
+std::set<std::string> JobLook::Clusters() const {
+  std::set<std::string> clusters;
+  for (const Shard& shard : charge().shards) {
+    clusters.insert(shard.cluster);
+  }
+  return clusters;
+}
+
+void JobLook::GiveBack(const std::set<std::string>& clusters, Verdict verdict,
+                       const std::string& message, Time until) {
   for (const std::string& cluster : clusters) {
-    context_.observer.SetBackoff(uid_,
-                                 {cluster, std::string(VerdictName(verdict)), message,
-                                  now + context_.options.cluster_backoff},
-                                 now);
-    where += (where.empty() ? "" : ", ") + cluster;
+    context_.observer.SetBackoff(uid_, {cluster, std::string(VerdictName(verdict)), message, until},
+                                 Now());
   }
   memory_.recalled = intent_;
+  Learnt();
+}
+
+void JobLook::RecallFrom(const std::set<std::string>& clusters, Verdict verdict,
+                         const std::string& message) {
+  std::string where;
+  for (const std::string& cluster : clusters) {
+    where += (where.empty() ? "" : ", ") + cluster;
+  }
+  GiveBack(clusters, verdict, message, Now() + context_.options.cluster_backoff);
   Say(EventType::kWarning, "Recalled",
       "cluster " + where + ": " + std::string(VerdictName(verdict)) + ": " + message,
       EventRepeat::kEachTime);
-  Learnt();
+  Step();
+}
+
+// What its placement is made of is not in it any more: it is placed anew, as it is now.
+void JobLook::RecallEdited(const Error& error) {
+  GiveBack(Clusters(), Verdict::kApplyFailed, error.message,
+           Now() + context_.options.reference_recheck);
+  Say(EventType::kWarning, "Recalled", "it was edited since it was placed: " + error.message,
+      EventRepeat::kEachTime);
   Step();
 }
 
 // No cluster can take it, until it is edited.
 void JobLook::TooLarge(const std::string& message) {
-  std::vector<std::string> clusters;
+  std::set<std::string> clusters;
   for (const auto& [name, index] : context_.state.clusters()) {
     if (context_.state.cluster(index).object.has_value()) {
-      clusters.push_back(name);
+      clusters.insert(name);
     }
   }
   RecallFrom(clusters, Verdict::kTooLarge, message);

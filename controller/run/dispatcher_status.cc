@@ -10,6 +10,9 @@ namespace {
 
 ParentFacts FactsOf(const SeenJob& job, const std::string& uid, Time now) {
   ParentFacts facts;
+  facts.kind = job.parent->kind;
+  facts.name = job.parent->key.name;
+  facts.generation = job.parent->generation;
   facts.phase = job.parent->phase;
   facts.now = now;
   facts.works_left = !job.works.empty();

@@ -323,13 +323,12 @@ class Observer::Impl {
     const CommandView& command = waiting.command;
     const bool for_job =
         command.action == CommandAction::kAbortJob || command.action == CommandAction::kResumeJob;
-    const std::string_view kind = for_job ? "Job" : "Queue";
     if (command.action == CommandAction::kOther) {
       Refuse(command, "is not known here: AbortJob, ResumeJob, OpenQueue and CloseQueue are");
       return true;
     }
-    if (command.target_kind != kind) {
-      Refuse(command, "is for a " + std::string(kind));
+    if (for_job ? !IsJobKind(command.target_kind) : command.target_kind != "Queue") {
+      Refuse(command, for_job ? "is for a Job or HyperJob" : "is for a Queue");
       return true;
     }
     std::string why;
@@ -346,7 +345,7 @@ class Observer::Impl {
     }
     waiting.not_yet = answer == JobBook::Answer::kNotYet;
     if (answer == JobBook::Answer::kNoTarget && now >= waiting.until) {
-      why = "there is no such " + std::string(kind);
+      why = "there is no such " + command.target_kind;
       answer = JobBook::Answer::kRefused;
     }
     if (answer == JobBook::Answer::kRefused) {

@@ -198,11 +198,6 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
       job.placement = std::move(sent);
     }
   }
-  if (record.view.kind == JobKind::kHyperJob) {
-    // The dispatcher sends whole Jobs only: children are neither placed nor taken over.
-    job.hold = true;
-    job.placement.clear();
-  }
   MergeWorks(record, entry, now, job);
   return job;
 }

@@ -7,15 +7,12 @@
 #include <set>
 #include <utility>
 
+#include "controller/run/hyperjob_status.h"
 #include "federation/queue_state.h"
 #include "federation/time.h"
 
 namespace caldera {
 namespace {
-
-// Counters of pods that are summed over shards, in Volcano's order.
-constexpr std::array<std::string_view, 6> kPodCounters = {"pending", "running",     "succeeded",
-                                                          "failed",  "terminating", "unknown"};
 
 int64_t NumberAt(const Value& map, std::string_view key) {
   const Value* const number = map.Find(key);
@@ -30,24 +27,6 @@ std::string TextAt(const Value& value, std::initializer_list<std::string_view> p
 bool HasCounters(const Value& status) {
   return std::any_of(kPodCounters.begin(), kPodCounters.end(),
                      [&](std::string_view name) { return NumberAt(status, name) > 0; });
-}
-
-// A shard's status with what the member drops at completion put back.
-Value StatusOf(const Shard& shard, const WorkView& work) {
-  Value status = work.job_status;
-  if (work.phase == "Completed" && !HasCounters(status)) {
-    status.Set("succeeded", shard.Pods());
-    Value counts{Value::Map{}};
-    for (const TaskGrant& grant : shard.tasks) {
-      if (grant.replicas > 0) {
-        counts.Set(
-            grant.name,
-            Value::Map{{"phase", Value::Map{{"Succeeded", int64_t{grant.replicas}, {}}}, {}}});
-      }
-    }
-    status.Set("taskStatusCount", std::move(counts));
-  }
-  return status;
 }
 
 using TaskCounts = std::map<std::string, std::map<std::string, int64_t>>;
@@ -78,34 +57,6 @@ Value ToValue(const TaskCounts& counts) {
     tasks.Set(task, Value::Map{{"phase", std::move(map), {}}});
   }
   return tasks;
-}
-
-// The phase of a job from the phases of all its shards; an empty one is a shard of which nothing is
-// known yet.
-std::string PhaseOf(const std::vector<std::string>& phases) {
-  const auto any = [&](std::string_view phase) {
-    return std::find(phases.begin(), phases.end(), phase) != phases.end();
-  };
-  const auto all = [&](const std::set<std::string_view>& among) {
-    return std::all_of(phases.begin(), phases.end(),
-                       [&](const std::string& phase) { return among.contains(phase); });
-  };
-  if (any("Failed")) {
-    return "Failed";
-  }
-  if (all({"Completed"})) {
-    return "Completed";
-  }
-  if (all({"Completed", "Terminated"})) {
-    return "Terminated";
-  }
-  for (const std::string_view phase :
-       {"Aborting", "Aborted", "Terminating", "Terminated", "Restarting"}) {
-    if (any(phase)) {
-      return std::string(phase);
-    }
-  }
-  return all({"Running", "Completing", "Completed"}) ? "Running" : "Pending";
 }
 
 Value State(const std::string& phase, const std::string& reason, const std::string& message,
@@ -156,7 +107,7 @@ Value Summed(const ParentFacts& facts, const std::string& phase) {
     if (facts.works[i] == nullptr) {
       continue;
     }
-    const Value status = StatusOf(facts.shards[i], *facts.works[i]);
+    const Value status = ShardStatus(facts.shards[i], *facts.works[i]);
     for (const std::string_view name : kPodCounters) {
       counters[name] += NumberAt(status, name);
     }
@@ -199,7 +150,53 @@ std::optional<ParentStatus> Own(const ParentFacts& facts, const std::string& pha
 
 }  // namespace
 
+Value ShardStatus(const Shard& shard, const WorkView& work) {
+  Value status = work.job_status;
+  if (work.phase == "Completed" && !HasCounters(status)) {
+    status.Set("succeeded", shard.Pods());
+    Value counts{Value::Map{}};
+    for (const TaskGrant& grant : shard.tasks) {
+      if (grant.replicas > 0) {
+        counts.Set(
+            grant.name,
+            Value::Map{{"phase", Value::Map{{"Succeeded", int64_t{grant.replicas}, {}}}, {}}});
+      }
+    }
+    status.Set("taskStatusCount", std::move(counts));
+  }
+  return status;
+}
+
+std::string PhaseOfShards(const std::vector<std::string>& phases) {
+  const auto any = [&](std::string_view phase) {
+    return std::find(phases.begin(), phases.end(), phase) != phases.end();
+  };
+  const auto all = [&](const std::set<std::string_view>& among) {
+    return std::all_of(phases.begin(), phases.end(),
+                       [&](const std::string& phase) { return among.contains(phase); });
+  };
+  if (any("Failed")) {
+    return "Failed";
+  }
+  if (all({"Completed"})) {
+    return "Completed";
+  }
+  if (all({"Completed", "Terminated"})) {
+    return "Terminated";
+  }
+  for (const std::string_view phase :
+       {"Aborting", "Aborted", "Terminating", "Terminated", "Restarting"}) {
+    if (any(phase)) {
+      return std::string(phase);
+    }
+  }
+  return all({"Running", "Completing", "Completed"}) ? "Running" : "Pending";
+}
+
 std::optional<ParentStatus> MakeParentStatus(const ParentFacts& facts) {
+  if (facts.kind == JobKind::kHyperJob) {
+    return MakeHyperJobStatus(facts);
+  }
   if (facts.suspended) {
     return facts.works_left ? Own(facts, "Aborting", "AbortJob", "its shards are being deleted")
                             : Own(facts, "Aborted", "AbortJob",
@@ -219,10 +216,10 @@ std::optional<ParentStatus> MakeParentStatus(const ParentFacts& facts) {
     return Own(facts, "Pending", "Queued", "waits for its place in a cluster");
   }
   if (phases.size() == 1) {
-    return ParentStatus{StatusOf(facts.shards.front(), *facts.works.front()), phases.front(),
+    return ParentStatus{ShardStatus(facts.shards.front(), *facts.works.front()), phases.front(),
                         false};
   }
-  const std::string phase = PhaseOf(phases);
+  const std::string phase = PhaseOfShards(phases);
   return ParentStatus{Summed(facts, phase), phase, false};
 }
 

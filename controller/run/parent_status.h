@@ -2,8 +2,11 @@
 // the members reported and what State knows. Pure; no clock: `now` comes in.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "controller/run/work_view.h"
@@ -13,7 +16,10 @@
 namespace caldera {
 
 struct ParentFacts {
-  std::string phase;          ///< The parent's own, as it is there; empty: none.
+  JobKind kind = JobKind::kJob;
+  std::string name;           ///< Of the parent.
+  int64_t generation = 0;     ///< Of the parent.
+  std::string phase;          ///< The parent's own, as it is there (JobView::phase); empty: none.
   bool suspended = false;     ///< Aborted by a Command and not resumed.
   std::vector<Shard> shards;  ///< Of the charge; of the last placement where it is terminal.
   /// Those of the shards' epochs, in the order of `shards`; nullptr: not there yet.
@@ -27,13 +33,24 @@ struct ParentFacts {
 /// is due only where the phase differs. Rules (DESIGN 7): one shard's status is passed on; of
 /// several: any Failed is Failed, all Completed is Completed, Running when all run or are done,
 /// Pending otherwise; counters are summed. At completion, where the member drops the counters, what
-/// was granted counts as succeeded. A job that waits and has no status gets none.
+/// was granted counts as succeeded. A job that waits and has no status gets none. That of a
+/// HyperJob: hyperjob_status.h.
 struct ParentStatus {
   Value status;
   std::string phase;
   bool own = false;
 };
 std::optional<ParentStatus> MakeParentStatus(const ParentFacts& facts);
+
+/// A shard's status with what the member drops at completion put back: what was granted counts as
+/// succeeded.
+Value ShardStatus(const Shard& shard, const WorkView& work);
+/// The phase of a job from the phases of all its shards; an empty one is a shard of which nothing
+/// is known yet.
+std::string PhaseOfShards(const std::vector<std::string>& phases);
+/// Counters of pods, in Volcano's order: they are summed over shards.
+inline constexpr std::array<std::string_view, 6> kPodCounters = {
+    "pending", "running", "succeeded", "failed", "terminating", "unknown"};
 
 /// Volcano's QueueStatus: state, counts of jobs (pending: waiting; inqueue: placed and not yet
 /// running; running; completed: finished ones that are still there) and `allocated`.

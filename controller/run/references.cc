@@ -139,6 +139,25 @@ bool IsUnderPolicy(const Value& object) {
   return false;
 }
 
+// Of a Job's spec.
+std::vector<Reference> OfSpec(const std::string& ns, const Value& spec) {
+  Collector found(ns);
+  found.Add("PriorityClass", TextAt(spec, {"priorityClassName"}), false);
+  for (const Value& volume : ListAt(spec, {"volumes"})) {
+    // With a volumeClaim, the member's Volcano makes the claim itself.
+    if (const Value* const claim = volume.Find("volumeClaim");
+        claim == nullptr || claim->IsNull()) {
+      found.Add("PersistentVolumeClaim", TextAt(volume, {"volumeClaimName"}), false);
+    }
+  }
+  for (const Value& task : ListAt(spec, {"tasks"})) {
+    if (const Value* const pod = task.At({"template", "spec"}); pod != nullptr) {
+      AddPod(*pod, found);
+    }
+  }
+  return found.Take();
+}
+
 std::string ObjectName(const std::string& kind, const std::string& ns, const std::string& name) {
   return kind + "/" + (ns.empty() ? "" : ns + "/") + name;
 }
@@ -150,23 +169,23 @@ std::string Reference::ToString() const { return ObjectName(kind, ns, name); }
 std::string Carrier::Use() const { return ObjectName(kind, ns, name); }
 
 std::vector<Reference> ReferencesOf(const Value& job) {
-  Collector found(TextAt(job, {"metadata", "namespace"}));
-  found.Add("PriorityClass", TextAt(job, {"spec", "priorityClassName"}), false);
-  for (const Value& volume : ListAt(job, {"spec", "volumes"})) {
-    // With a volumeClaim, the member's Volcano makes the claim itself.
-    if (const Value* const claim = volume.Find("volumeClaim");
-        claim == nullptr || claim->IsNull()) {
-      found.Add("PersistentVolumeClaim", TextAt(volume, {"volumeClaimName"}), false);
-    }
-  }
-  for (const Value& task : ListAt(job, {"spec", "tasks"})) {
-    if (const Value* const pod = task.At({"template", "spec"}); pod != nullptr) {
-      AddPod(*pod, found);
-    }
-  }
-  return found.Take();
+  const Value* const spec = job.Find("spec");
+  return spec == nullptr ? std::vector<Reference>()
+                         : OfSpec(TextAt(job, {"metadata", "namespace"}), *spec);
 }
 
+std::map<std::string, std::vector<Reference>> ReferencesByTemplate(const Value& job) {
+  if (TextAt(job, {"kind"}) != resource::HyperJobs().kind) {
+    return {{"", ReferencesOf(job)}};
+  }
+  std::map<std::string, std::vector<Reference>> references;
+  for (const Value& each : ListAt(job, {"spec", "replicatedJobs"})) {
+    if (const Value* const spec = each.Find("templateSpec"); spec != nullptr) {
+      references[TextAt(each, {"name"})] = OfSpec(TextAt(job, {"metadata", "namespace"}), *spec);
+    }
+  }
+  return references;
+}
 std::vector<Reference> ReferencesOfAccount(const Value& account) {
   Collector found(TextAt(account, {"metadata", "namespace"}));
   for (const Value& secret : ListAt(account, {"imagePullSecrets"})) {

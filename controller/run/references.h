@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Reference {
 /// Left out: what every member has of its own (ServiceAccount `default`, ConfigMap
 /// `kube-root-ca.crt`, `system-*` classes).
 std::vector<Reference> ReferencesOf(const Value& job);
+
+/// The same of each replicatedJob of a HyperJob, by its name; of a Job by the empty name.
+std::map<std::string, std::vector<Reference>> ReferencesByTemplate(const Value& job);
 
 /// What a ServiceAccount refers to itself: its imagePullSecrets and its mountable Secrets (the
 /// latter optional).

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controller/kube/json_writer.h"
+#include "federation/children.h"
 #include "federation/codec.h"
 #include "federation/excerpt.h"
 #include "federation/intake.h"
@@ -176,14 +177,15 @@ void ReadApplied(const Value& work, WorkView& view) {
   }
 }
 
-// status.taskStatusCount; the counters of a job of one task are in the status itself too.
-std::vector<TaskReport> ReadTasks(const Value& status, const Value* job) {
+// status.taskStatusCount; the counters of a job of one task are in the status itself too. Names
+// are those of the child's tasks in its HyperJob.
+std::vector<TaskReport> ReadTasks(const Value& status, const Value* job, const std::string& child) {
   std::vector<TaskReport> tasks;
   if (const Value* const counts = status.Find("taskStatusCount");
       counts != nullptr && counts->IsMap()) {
     for (const Member& task : counts->AsMap()) {
       tasks.push_back(
-          {task.key, CountAt(task.value, {"phase", "Running"}),
+          {TaskOfChild(child, task.key), CountAt(task.value, {"phase", "Running"}),
            CountAt(task.value, {"phase", "Succeeded"}) + CountAt(task.value, {"phase", "Failed"})});
     }
   }
@@ -191,7 +193,8 @@ std::vector<TaskReport> ReadTasks(const Value& status, const Value* job) {
                        status.Find("failed") != nullptr;
   if (tasks.empty() && counted && job != nullptr) {
     if (const Value::List& own = ListAt(*job, {"spec", "tasks"}); own.size() == 1) {
-      tasks.push_back({std::string(TextAt(own.front(), {"name"})), CountAt(status, {"running"}),
+      tasks.push_back({TaskOfChild(child, std::string(TextAt(own.front(), {"name"}))),
+                       CountAt(status, {"running"}),
                        CountAt(status, {"succeeded"}) + CountAt(status, {"failed"})});
     }
   }
@@ -212,7 +215,7 @@ void ReadReport(const Value& work, const Value* job, WorkView& view) {
     view.reported = true;
     view.phase = TextAt(*status, {"state", "phase"});
     view.phase_since = TimeAt(*status, {"state", "lastTransitionTime"});
-    view.tasks = ReadTasks(*status, job);
+    view.tasks = ReadTasks(*status, job, view.child);
     view.job_status = *status;
   }
 }
@@ -243,8 +246,8 @@ int64_t ShardCountOf(const Value& task) {
 void ReadGrants(const Value& spec, WorkView& view) {
   view.min_available = CountAt(spec, {"minAvailable"});
   for (const Value& task : ListAt(spec, {"tasks"})) {
-    view.grants.push_back({std::string(TextAt(task, {"name"})), CountAt(task, {"replicas"}),
-                           CountAt(task, {"minAvailable"})});
+    view.grants.push_back({TaskOfChild(view.child, std::string(TextAt(task, {"name"}))),
+                           CountAt(task, {"replicas"}), CountAt(task, {"minAvailable"})});
     view.shards = std::max(view.shards, ShardCountOf(task));
   }
 }
@@ -274,6 +277,23 @@ Value Canonical(const Value& value) {
 std::string DigestAt(const Value& object) {
   const Value* const status = object.Find("status");
   return status == nullptr ? std::string() : StatusDigest(*status);
+}
+
+// What its conditions say: only how it ended, and whether it was aborted.
+std::string PhaseOfHyperJob(const Value& job) {
+  for (const Value& condition : ListAt(job, {"status", "conditions"})) {
+    const std::string_view type = TextAt(condition, {"type"});
+    if (TextAt(condition, {"status"}) != "True") {
+      continue;
+    }
+    if (type == kCompletedCondition || type == kFailedCondition) {
+      return std::string(type);
+    }
+    if (type == kSuspendedCondition) {
+      return std::string(TextAt(condition, {"reason"}));
+    }
+  }
+  return {};
 }
 
 // A HyperJob's pods are those of its templates.
@@ -359,8 +379,12 @@ JobView ReadJobView(const Value& job) {
   view.generation = NumberAt(job, {"metadata", "generation"});
   view.claimed_by_us = TextAt(job, {"metadata", "labels", kClaimedBy}) == kOurselves;
   view.placement = OurAnnotationOf(job, "placement");
-  view.phase = TextAt(job, {"status", "state", "phase"});
   view.status_digest = DigestAt(job);
+  view.phase = view.kind == JobKind::kJob ? std::string(TextAt(job, {"status", "state", "phase"}))
+                                          : PhaseOfHyperJob(job);
+  if (view.phase.empty() && view.kind == JobKind::kHyperJob && !view.status_digest.empty()) {
+    view.phase = "Pending";
+  }
   view.deleting = !TextAt(job, {"metadata", "deletionTimestamp"}).empty();
   if (const Value* const ttl = job.At({"spec", "ttlSecondsAfterFinished"});
       ttl != nullptr && ttl->IsInteger() && ttl->AsInteger() >= 0) {

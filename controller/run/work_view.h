@@ -38,7 +38,8 @@ struct WorkView {
   int64_t intent = 0;
   Millis grace{30'000};    ///< The longest terminationGracePeriodSeconds of its pods.
   int64_t generation = 0;  ///< Of the parent when it was rendered; annotation `generation`.
-  // Of its Job, as it was sent: with it a placement can be told from its Works alone.
+  // Of its Job, as it was sent: with it a placement can be told from its Works alone. Tasks are
+  // named as those of the job, also of a HyperJob's child.
   std::vector<TaskGrant> grants;
   int32_t min_available = 0;
   int64_t shards = 1;  ///< How many the placement has: CALDERA_SHARD_COUNT.
@@ -85,8 +86,10 @@ struct JobView {
   std::string resource_version;
   int64_t generation = 0;
   bool claimed_by_us = false;
-  std::string placement;      ///< The annotation, as it is there.
-  std::string phase;          ///< Of its own status, which we wrote.
+  std::string placement;  ///< The annotation, as it is there.
+  /// Of its own status, which we wrote. That of a HyperJob has no phase: Completed, Failed,
+  /// Aborting or Aborted by its conditions, else Pending where it has a status.
+  std::string phase;
   std::string status_digest;  ///< StatusDigest of its whole status: would a write change it?
   std::optional<Millis> ttl;  ///< spec.ttlSecondsAfterFinished.
   bool deleting = false;

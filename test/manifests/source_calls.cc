@@ -121,12 +121,14 @@ void AddClientCalls(const std::string& file, const std::string& text, SourceCall
       continue;
     }
     const std::string object = Resolve(arguments.front(), text);
-    // WhereIs (references.cc) gives one of the kinds that a job can refer to.
+    // WhereIs (references.cc) gives one of the kinds that a job can refer to, ParentRef
+    // (dispatcher_patches.cc) a Job or a HyperJob.
     const std::vector<std::string> types =
         object.starts_with("WhereIs(")
             ? std::vector<std::string>{"ConfigMaps", "Secrets", "ServiceAccounts",
                                        "PriorityClasses", "PersistentVolumeClaims"}
-            : TypesIn(object);
+        : object.starts_with("ParentRef(") ? std::vector<std::string>{"Jobs", "HyperJobs"}
+                                           : TypesIn(object);
     if (types.empty()) {
       calls.unclear.push_back(file + ": " + method + "(" + arguments.front() + ", ...)");
       continue;

@@ -129,7 +129,7 @@ class Controller {
     dispatcher_ = std::make_unique<Dispatcher>(client_, cycle_.state(), observer, events_, options);
     for (const ResourceType* const type :
          {&resource::Queues(), &resource::Clusters(), &resource::PriorityClasses(),
-          &resource::Namespaces(), &resource::Jobs(), &resource::Works()}) {
+          &resource::Namespaces(), &resource::Jobs(), &resource::HyperJobs(), &resource::Works()}) {
       Watch(*type);
     }
     for (const auto& reflector : reflectors_) {
@@ -144,15 +144,14 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  void SetSuspended(const std::string& uid, const std::string& action, const std::string& job) {
+  void SetSuspended(const std::string& uid, const std::string& action, const std::string& job,
+                    const ResourceType& type = resource::Jobs()) {
     observer.UpsertCommand(
         *ParseJson(R"({"apiVersion":"bus.volcano.sh/v1alpha1","kind":"Command","metadata":)"
                    R"({"name":")" +
                    action + R"(","namespace":"team-a","uid":"cmd-)" + action + R"("},"action":")" +
-                   action +
-                   R"(","target":{"apiVersion":)"
-                   R"("batch.volcano.sh/v1alpha1","kind":"Job","name":")" +
-                   job + R"(","uid":")" + uid + R"("}})"),
+                   action + R"(","target":{"apiVersion":")" + type.ApiVersion() + R"(","kind":")" +
+                   type.kind + R"(","name":")" + job + R"(","uid":")" + uid + R"("}})"),
         executor_.Now());
     Wake();
   }
@@ -283,8 +282,9 @@ class ControlPlane : public sandbox::VirtualTime {
   static sandbox::ApiServerOptions Options() {
     sandbox::ApiServerOptions options;
     options.name = "karmada";
-    options.types = {resource::Queues(),   resource::Jobs(),  resource::Commands(),
-                     resource::Clusters(), resource::Works(), resource::TenantQuotas()};
+    options.types = {resource::Queues(),      resource::Jobs(),     resource::HyperJobs(),
+                     resource::Commands(),    resource::Clusters(), resource::Works(),
+                     resource::TenantQuotas()};
     return options;
   }
 
@@ -368,6 +368,8 @@ class ControlPlane : public sandbox::VirtualTime {
   }
 
   inline static const std::string kJobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/team-a/jobs";
+  inline static const std::string kHyperJobs =
+      "/apis/training.volcano.sh/v1alpha1/namespaces/team-a/hyperjobs";
   inline static const std::string kQueues = "/apis/scheduling.volcano.sh/v1beta1/queues";
 
   sandbox::ApiServer server;

@@ -41,8 +41,9 @@ struct Ended {
 /// `names`: uid to what stands for it.
 inline void Collect(ControlPlane& plane, const std::map<std::string, std::string>& names,
                     Ended& ended) {
-  for (const std::string& path : {std::string("/apis/work.karmada.io/v1alpha1/works"),
-                                  ControlPlane::kJobs, ControlPlane::kQueues}) {
+  for (const std::string& path :
+       {std::string("/apis/work.karmada.io/v1alpha1/works"), ControlPlane::kJobs,
+        ControlPlane::kHyperJobs, ControlPlane::kQueues}) {
     for (const Value& object : plane.List(path)) {
       ended.objects.insert(Normal(object, names));
     }

@@ -124,7 +124,7 @@ TEST_CASE("Commands that cannot be obeyed are said on their target and deleted")
   w.Start(JobText().Text());
   w.SeeCommand(CommandText("RestartJob", "Job", "train", "u1", "c1"))
       .SeeCommand(CommandText("ResumeJob", "Job", "train", "u1", "c2"))
-      .SeeCommand(CommandText("AbortJob", "HyperJob", "big", "u7", "c3"))
+      .SeeCommand(CommandText("AbortJob", "Queue", "gold", "q-uid", "c3"))
       .SeeCommand(CommandText("CloseQueue", "Job", "train", "u1", "c4"));
   w.Step();
   const auto refused = w.observer.TakeRefused();
@@ -133,7 +133,7 @@ TEST_CASE("Commands that cannot be obeyed are said on their target and deleted")
   CHECK(refused[0].uid == "u1");
   CHECK(refused[0].ns == "team-a");
   CHECK(refused[1].message.find("not aborted") != std::string::npos);
-  CHECK(refused[2].message.find("is for a Job") != std::string::npos);
+  CHECK(refused[2].message.find("is for a Job or HyperJob") != std::string::npos);
   CHECK(refused[3].message.find("is for a Queue") != std::string::npos);
   CHECK(w.observer.TakeObeyed().size() == 4);
   CHECK(w.Charged());
