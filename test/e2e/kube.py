@@ -7,6 +7,7 @@ import threading
 import urllib.parse
 
 JOB = "batch.volcano.sh/v1alpha1/jobs"
+HYPERJOB = "training.volcano.sh/v1alpha1/hyperjobs"
 QUEUE = "scheduling.volcano.sh/v1beta1/queues"
 COMMAND = "bus.volcano.sh/v1alpha1/commands"
 WORK = "work.karmada.io/v1alpha1/works"

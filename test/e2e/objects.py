@@ -38,6 +38,25 @@ def plain(name, replicas=1, cpu="1", seconds=None, **more):
     return job(name, task("worker", replicas, cpu, seconds), **more)
 
 
+def hyperjob(name, *replicated):
+    return {
+        "apiVersion": "training.volcano.sh/v1alpha1",
+        "kind": "HyperJob",
+        "metadata": {"name": name},
+        "spec": {"replicatedJobs": list(replicated)},
+    }
+
+
+def replicated_job(name, template, replicas=1, mode="static"):
+    """`template` is a Job, of which the spec counts."""
+    return {
+        "name": name,
+        "replicas": replicas,
+        "splitPolicy": {"mode": mode},
+        "templateSpec": template["spec"],
+    }
+
+
 def mpi(name, queue, seconds):
     launcher = task("master", 1, seconds=seconds)
     launcher["policies"] = [{"event": "TaskCompleted", "action": "CompleteJob"}]
@@ -90,7 +109,7 @@ def priority_class(name, value):
 
 def command(action, kind, target):
     """As `vcctl job suspend` and `vcctl queue operate` make it."""
-    version = {"Job": "batch.volcano.sh/v1alpha1", "Queue": "scheduling.volcano.sh/v1beta1"}[kind]
+    version = target["apiVersion"]
     name, uid = target["metadata"]["name"], target["metadata"]["uid"]
     reference = {"apiVersion": version, "kind": kind, "name": name, "uid": uid}
     return {

@@ -3,7 +3,7 @@ import json
 import signal
 
 import controller as daemon
-from kube import COMMAND, EVENT, JOB, NAMESPACE, POD, QUEUE, WORK
+from kube import COMMAND, EVENT, HYPERJOB, JOB, NAMESPACE, POD, QUEUE, WORK
 from processes import eventually
 
 PLACEMENT = "federation.caldera.sh/placement"
@@ -30,8 +30,9 @@ class World:
     def clean(self):
         """What a scenario leaves behind goes, so that the next one has the room."""
         self.karmada.kubectl("delete", "namespace", self.ns, "--wait=false")
-        for job in self.karmada.list(JOB, self.ns):
-            self.karmada.delete(JOB, job["metadata"]["name"], self.ns)
+        for kind in (JOB, HYPERJOB):
+            for job in self.karmada.list(kind, self.ns):
+                self.karmada.delete(kind, job["metadata"]["name"], self.ns)
         eventually("all Works of the scenario's jobs are gone", lambda: not self.works(), 120)
         for queue in self.queues:
             self.karmada.delete(QUEUE, queue)
@@ -78,12 +79,12 @@ class World:
         return [shard["cluster"] for shard in self.placement(name)]
 
     def events(self, name, reason=None):
-        """Messages of the Events on a Job, of one reason or of all."""
+        """Messages of the Events on a Job or HyperJob, of one reason or of all."""
         return [
             event["message"]
             for event in self.karmada.list(EVENT, self.ns)
             if event["involvedObject"]["name"] == name
-            and event["involvedObject"]["kind"] == "Job"
+            and event["involvedObject"]["kind"] in ("Job", "HyperJob")
             and reason in (None, event["reason"])
         ]
 

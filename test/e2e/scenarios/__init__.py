@@ -1,5 +1,5 @@
 """The scenarios by name, in the order in which they run. Each is a function of a World."""
-from . import completion, edits, limits, members, reclaim, references
+from . import completion, edits, hyperjob, limits, members, reclaim, references
 from . import refusals, restart, rights, shares, split
 
 ALL = {
@@ -11,6 +11,7 @@ ALL = {
     "shares": shares.converge,
     "reclaim": reclaim.run,
     "split": split.run,
+    "hyperjob": hyperjob.run,
     "close": edits.close_queue,
     "suspend": edits.suspend,
     "scale": edits.scale,
