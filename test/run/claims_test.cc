@@ -129,5 +129,33 @@ TEST_CASE("claims: a member that does not let us look is taken at the Karmada AP
   CHECK(c.plane.Phase("train") == "Running");
 }
 
+TEST_CASE("claims: of a HyperJob's children each is to have its own") {
+  Claims c;
+  c.plane.VirtualTime::Create(*c.members["east"], kClaims, kData);
+  const auto replicated = [](const std::string& name, int pods, const std::string& mode,
+                             const std::string& pod) {
+    return R"({"name":")" + name + R"(","splitPolicy":{"mode":")" + mode +
+           R"("},"templateSpec":{"queue":"gold","tasks":[{"name":"w","replicas":)" +
+           std::to_string(pods) +
+           R"(,"template":{"spec":{"containers":[{"name":"c","image":"i","resources":)"
+           R"({"requests":{"cpu":"1"}}}])" +
+           pod + "}}}]}}";
+  };
+  const Value job = c.plane.Create(
+      ControlPlane::kHyperJobs,
+      R"({"apiVersion":"training.volcano.sh/v1alpha1","kind":"HyperJob","metadata":)"
+      R"({"name":"big","namespace":"team-a"},"spec":{"replicatedJobs":[)" +
+          replicated("a", 2, "static", kUsesData) + "," + replicated("b", 10, "auto", "") + "]}}");
+  const std::string uid = TextIn(job, {"metadata", "uid"});
+  c.plane.Advance(kAWhile);
+  CHECK(!c.plane.Work("east", "caldera-" + uid + "-a-0").IsNull());
+  const std::vector<std::string> works = c.plane.Works();
+  CHECK(std::any_of(works.begin(), works.end(), [&](const std::string& work) {
+    return work.starts_with("karmada-es-west/caldera-" + uid + "-b-");
+  }));
+  CHECK(c.Reads() == 1);
+  CHECK(c.plane.Reasons().count("Recalled") == 0);
+}
+
 }  // namespace
 }  // namespace caldera::testing
