@@ -23,7 +23,7 @@ class Turn {
         kinds_(state.resources()),
         contest_(state, round_.tree(), round_.shares(), round_.entrants(), nobody_) {}
 
-  std::vector<QueueAhead> Ask(const JobEntry& job) const {
+  [[nodiscard]] std::vector<QueueAhead> Ask(const JobEntry& job) const {
     std::vector<QueueAhead> all;
     if (!WaitsForRoom(job)) {
       return all;
@@ -32,9 +32,10 @@ class Turn {
     for (QueueIndex n = job.queue; n != round_.tree().root(); n = round_.tree().node(n).parent) {
       chain.push_back(n);
     }
-    for (auto n = chain.rbegin(); n != chain.rend(); ++n) {
-      for (const QueueIndex sibling : contest_.Ahead(*n)) {
-        all.push_back(Compare(sibling, *n));
+    std::reverse(chain.begin(), chain.end());
+    for (const QueueIndex n : chain) {
+      for (const QueueIndex sibling : contest_.Ahead(n)) {
+        all.push_back(Compare(sibling, n));
       }
     }
     return all;

@@ -117,6 +117,7 @@ bool JobLook::HoldForClaims() {
 
 void JobLook::KeepOut(const std::string& cluster, const std::set<std::string>& names) {
   std::vector<std::string> claims;
+  claims.reserve(names.size());
   for (const std::string& name : names) {
     claims.push_back(Reference{std::string(kClaim), target_.ns, name}.ToString());
   }

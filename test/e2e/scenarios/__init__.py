@@ -1,6 +1,6 @@
 """The scenarios by name, in the order in which they run. Each is a function of a World."""
-from . import completion, edits, hyperjob, limits, members, reclaim, references
-from . import refusals, restart, rights, shares, split
+from . import backfill, completion, edits, hyperjob, limits, members
+from . import reclaim, references, refusals, restart, rights, shares, split
 
 ALL = {
     "rights": rights.run,
@@ -10,6 +10,7 @@ ALL = {
     "priority": limits.priority,
     "shares": shares.converge,
     "reclaim": reclaim.run,
+    "backfill": backfill.run,
     "split": split.run,
     "hyperjob": hyperjob.run,
     "close": edits.close_queue,
