@@ -38,6 +38,9 @@ struct Plan {
   std::vector<Action> actions;
   /// All that there are after the plan, by job; nothing where they stay as they are.
   std::optional<std::vector<Reservation>> reservations = std::nullopt;
+
+  /// It leaves the State as it is.
+  [[nodiscard]] bool Empty() const { return actions.empty() && !reservations.has_value(); }
 };
 
 /// The Changes by which the plan takes effect in State, intents numbered from `first_intent` on in

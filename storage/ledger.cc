@@ -156,7 +156,10 @@ Status Ledger::Impl::ReadSinceCheckpoint() {
 
 Result<int64_t> Ledger::Impl::Append(const std::vector<Change>& changes, const Plan& plan,
                                      const State& after, const std::vector<PendingJob>& pending) {
-  if (OnlyClock(changes) && plan.actions.empty()) {
+  if (OnlyClock(changes) && plan.Empty()) {
+    CALDERA_TRY(Transaction transaction, Transaction::Begin(database));
+    CALDERA_CHECK(jobs_->PutVerdicts(pending, after.now()));
+    CALDERA_CHECK(transaction.Commit());
     return end.cycle;
   }
   SinceCheckpoint since = since_;

@@ -51,8 +51,9 @@ class Ledger {
 
   /// One cycle in one transaction: the journal (changes, plan with reasons, digest) and every table
   /// folded from it. `after` is the State with changes and plan applied; `pending` its verdicts (of
-  /// the jobs that the caller looked at: the others keep theirs). Returns the cycle's number. An
-  /// empty cycle (no changes but the clock, no actions) writes nothing and returns the last number.
+  /// the jobs that the caller looked at: the others keep theirs). Returns the cycle's number. Of
+  /// an empty cycle (no changes but the clock, an empty plan) only the verdicts are written; it has
+  /// the last number.
   /// On an error nothing was written and the Ledger can be used again: kUnavailable for a full disk
   /// or a busy file.
   Result<int64_t> Append(const std::vector<Change>& changes, const Plan& plan, const State& after,

@@ -55,7 +55,7 @@ Result<CycleOutcome> Cycle::Decide() {
   if (ledger_ != nullptr) {
     auto recorded = ledger_->Append(observed_, outcome.plan, state_, outcome.pending);
     if (!recorded.has_value()) {
-      stale_ = !outcome.plan.actions.empty();
+      stale_ = !outcome.plan.Empty();
       // A failure to restore shows at the next Decide; the reason for all of it is this one.
       static_cast<void>(stale_ ? Restore() : Status());
       return tl::unexpected<Error>(std::move(recorded).error());

@@ -243,6 +243,39 @@ TEST_CASE("an empty cycle writes nothing, and its clock is not lost") {
   MustBeSound(scene);
 }
 
+TEST_CASE("what time alone tells those who wait is kept") {
+  Scene scene;
+  scene.fed.AddQueue("gold").AddCluster("east", "cpu=2 pods=100");
+  scene.fed.AddJob("team-a/wide", "gold", 4, "cpu=2");
+  scene.Record({Waits("team-a/wide", Verdict::kBackoff, "for a while")});
+  scene.Tick(Millis(5'000));
+  scene.Record({Waits("team-a/wide", Verdict::kInsufficientResources, "6 short")});
+  CHECK(scene.Sql("SELECT verdict, message FROM jobs") == "InsufficientResources|6 short");
+  CHECK(scene.Sql("SELECT count(*) FROM journal") == "1");
+  MustBeSound(scene);
+}
+
+TEST_CASE("a cluster that is kept from some time on is so in a replay") {
+  Scene scene;
+  scene.fed.AddQueue("gold").AddCluster("east", "cpu=8 pods=100");
+  scene.fed.AddJob("team-a/runs", "gold", 6, "cpu=1");
+  scene.Record();
+  scene.fed.AddJob("team-a/wide", "gold", 8, "cpu=1");
+  scene.Record();
+  for (int minutes = 0; minutes < 15; ++minutes) {  // It is at the head for ten.
+    scene.Tick(Millis(60'000));
+    scene.Record();
+  }
+  const auto& kept = scene.fed.state.reservations();
+  REQUIRE(kept.size() == 1);
+  REQUIRE(kept.front().cluster == "east");
+  CHECK(kept.front().since < scene.fed.state.now());
+  CHECK(Must(scene.ledger->Load()).reservations() == kept);
+  scene.fed.AddQueue("other");
+  scene.Record();
+  MustBeSound(scene);
+}
+
 TEST_CASE("verdicts are kept with the time since when they hold") {
   Scene scene;
   scene.fed.AddQueue("gold").AddCluster("east", "cpu=2 pods=100");
