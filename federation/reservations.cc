@@ -27,6 +27,23 @@ std::optional<Time> EndOf(const State& state, const JobEntry& job) {
   return std::max(state.now(), job.charge->at + *estimate);
 }
 
+/// What is free once the summary has caught up with our placements: until then what they hold may
+/// be taken off twice.
+ResourceVector FreeInTime(const State& state, const ClusterView& view) {
+  if (!view.object().has_summary) {
+    return view.free;
+  }
+  ResourceVector seen = view.allocated;
+  seen.Add(AmountsIn(state, view.object().allocating));
+  const ResourceVector ours = view.entry->charged.ToVector();
+  ResourceVector free;
+  for (ResourceIndex r = 0; r < view.allocatable.size(); ++r) {
+    free.Set(r,
+             std::max<int64_t>(SaturatingSub(view.allocatable[r], std::max(seen[r], ours[r])), 0));
+  }
+  return free;
+}
+
 bool HasVictims(const State& state, const Reservation& reservation) {
   return std::any_of(state.evicting().begin(), state.evicting().end(), [&](JobIndex job) {
     const Eviction& eviction = *state.job(job).charge->eviction;
@@ -126,7 +143,7 @@ void Reservations::FindStart(Booking& booking, const ClusterView& view) const {
     }
   }
   std::sort(ends.begin(), ends.end());
-  ResourceVector free = view.free;
+  ResourceVector free = FreeInTime(state_, view);
   for (size_t k = 0;; ++k) {
     // What ends at one time is free at once.
     const bool more = k < ends.size() && k > 0 && ends[k].first == ends[k - 1].first;

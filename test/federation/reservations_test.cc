@@ -53,6 +53,17 @@ TEST_CASE("The first that waits gets the cluster where it starts first and keeps
   CHECK(fed.state.reservations().empty());
 }
 
+TEST_CASE("A start is found while a summary shows what is counted on top of it still") {
+  Fed fed = Waiting();
+  const Time start = fed.state.now() + minutes(60);
+  fed.AddCluster("east", "cpu=8", [](Cluster& c) { c.allocated = testing::Amounts("cpu=6"); });
+  fed.Go();
+  const auto pending = ExplainPending(fed.state);
+  REQUIRE(pending.size() == 1);
+  CHECK(pending[0].message.find("enough jobs end there until " + FormatTime(start)) !=
+        std::string::npos);
+}
+
 TEST_CASE("Later jobs pass where they end before the start and nowhere else") {
   Fed fed = Waiting();
   SUBCASE("one that ends in time") {

@@ -106,8 +106,8 @@ TEST_CASE("the table lists the knobs with the defaults that hold") {
   const auto spelt_out = ReadConfig("", "caldera.yaml", written);
   REQUIRE(spelt_out.has_value());
   CHECK(*spelt_out == *config);
-  for (size_t i = 0; i < written.size(); ++i) {
-    const auto alone = ReadConfig("", "caldera.yaml", {written[i]});
-    CHECK_MESSAGE((alone.has_value() && *alone == *config), written[i].first);
+  for (const auto& knob : written) {
+    const auto alone = ReadConfig("", "caldera.yaml", {knob});
+    CHECK_MESSAGE((alone.has_value() && *alone == *config), knob.first);
   }
 }
