@@ -15,14 +15,13 @@
 #include "federation/planner.h"
 #include "federation/reservations.h"
 #include "federation/round.h"
+#include "test/property/draws.h"
 #include "test/property/world.h"
 
 namespace caldera::property {
 namespace {
 
 const Time kNow = Time(Millis(1'000'000'000));
-
-int Pick(int count) { return *rc::gen::resize(100, rc::gen::inRange(0, count)); }
 
 Cluster SomeCluster(const std::string& name, int64_t cpu) {
   Cluster cluster;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "federation/codec.h"
+#include "test/property/draws.h"
 
 namespace caldera::property {
 
@@ -17,8 +18,6 @@ constexpr int kNodes = 3;
 constexpr int kJobs = 16;
 const Time kNow = Time(Millis(1'000'000'000));
 
-int Pick(int count) { return *rc::gen::resize(100, rc::gen::inRange(0, count)); }
-bool OneIn(int chances) { return Pick(chances) == chances - 1; }
 template <class T>
 T OneOf(std::initializer_list<T> values) {
   return *(values.begin() + Pick(static_cast<int>(values.size())));
