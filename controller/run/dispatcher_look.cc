@@ -96,9 +96,14 @@ void JobLook::StepNone() {
 void JobLook::StepPlaced() {
   const std::vector<Shard>& shards = charge().shards;
   std::set<std::string> wanted;  // By uid.
+  bool complete = true;
+  bool blocked = false;
   for (const Shard& shard : shards) {
     if (const SeenWork* const work = FindWork(seen_, uid_, shard); work != nullptr) {
       wanted.insert(work->uid);
+    } else {
+      complete = false;
+      blocked = blocked || NameIsTaken(seen_, uid_, shard);
     }
   }
   if (DeleteWhere([&](const SeenWork& work) { return !wanted.contains(work.uid); })) {
@@ -108,13 +113,6 @@ void JobLook::StepPlaced() {
   if (!seen_.claimed || seen_.placement != text) {
     PatchParent(text);
     return;
-  }
-  bool complete = true;
-  bool blocked = false;
-  for (const Shard& shard : shards) {
-    const bool there = FindWork(seen_, uid_, shard) != nullptr;
-    complete = complete && there;
-    blocked = blocked || (!there && NameIsTaken(seen_, uid_, shard));
   }
   if (!complete && !blocked) {
     Send();
