@@ -55,15 +55,17 @@ void Holds(const std::string& name, const ResourceList& limits, Sums& before, Su
   }
 }
 
-/// What an action asks of its cluster: of a resize, the pods that are added.
-ResourceList Added(const RefState& old, const Action& action) {
-  const RefJob& job = old.jobs.at({action.job, action.kind});
+/// What one shard of an action asks of its cluster: of a resize, which has one, the pods that are
+/// added.
+ResourceList Added(const RefJob& job, const Shard& shard) {
   ResourceList added;
-  for (size_t t = 0; t < job.object.tasks.size(); ++t) {
+  for (size_t t = 0; t < shard.tasks.size(); ++t) {
+    const TaskGrant& grant = shard.tasks[t];
     const int32_t held = job.charge ? job.charge->shards.front().tasks[t].replicas : 0;
-    const int64_t more = int64_t{action.shards.front().tasks[t].replicas} - held;
-    if (more > 0) {
-      AddTo(added, Times(job.object.tasks[t].request, more));
+    for (const Task& task : job.object.tasks) {
+      if (task.name == grant.name && grant.replicas > held) {
+        AddTo(added, Times(task.request, int64_t{grant.replicas} - held));
+      }
     }
   }
   return added;
@@ -93,10 +95,12 @@ TEST_CASE("property: limits hold in every plan") {
     }
     Sums placed;
     for (const Action& action : plan.actions) {
-      if (action.action != ActionKind::kShrink) {
-        const std::string& cluster = action.shards.front().cluster;
-        RC_ASSERT(old.clusters.at(cluster).Offers());
-        AddTo(placed[cluster], Added(old, action));
+      if (action.action == ActionKind::kShrink) {
+        continue;
+      }
+      for (const Shard& shard : action.shards) {
+        RC_ASSERT(old.clusters.at(shard.cluster).Offers());
+        AddTo(placed[shard.cluster], Added(old.jobs.at({action.job, action.kind}), shard));
       }
     }
     for (const auto& [cluster, amounts] : placed) {

@@ -1,6 +1,7 @@
 #include "test/property/reference_planner.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "federation/amounts.h"
@@ -19,11 +20,14 @@ State Folded(const std::vector<Change>& changes) {
   return state;
 }
 
-/// The job as if it had only the pods of one shard.
-RefJob PartOf(RefJob job, const Shard& shard) {
+/// The job as if it had only the pods that it gets in one cluster.
+RefJob PartIn(RefJob job, const std::string& cluster, const std::vector<Shard>& shards) {
   for (Task& task : job.object.tasks) {
-    for (const TaskGrant& grant : shard.tasks) {
-      task.replicas = grant.name == task.name ? grant.replicas : task.replicas;
+    task.replicas = 0;
+    for (const Shard& shard : shards) {
+      for (const TaskGrant& grant : shard.tasks) {
+        task.replicas += shard.cluster == cluster && grant.name == task.name ? grant.replicas : 0;
+      }
     }
   }
   return job;
@@ -183,7 +187,7 @@ bool ReferencePlanner::IsClosed(const RefJob& job, const RefCluster& cluster) co
                        return backoff.cluster == cluster.object.name && backoff.until > state_.now;
                      }) ||
          std::any_of(cluster.pods.begin(), cluster.pods.end(), [&](const Pod& pod) {
-           return pod.ns == job.object.key.ns && pod.job == job.object.key.name;
+           return job.MemberKeys().contains({pod.ns, pod.job});
          });
 }
 
@@ -196,7 +200,7 @@ std::string ReferencePlanner::BestCluster(const RefJob& job) const {
   std::tuple<size_t, int64_t, std::string> best_rest;
   const auto names = job.object.clusters.names;
   for (const auto& [name, cluster] : state_.clusters) {
-    if (IsClosed(job, cluster) || !cluster.Offers() || !RefAllowed(cluster, job.object.clusters) ||
+    if (IsClosed(job, cluster) || !cluster.Offers() || !job.MayGoTo(cluster) ||
         !RefFits(requested, cluster.free) || !WithinQuota(job, name) ||
         !RefPacks(cluster.nodes, job.object)) {
       continue;
@@ -311,13 +315,10 @@ Action ReferencePlanner::Whole(const RefJob& job, const std::string& cluster) {
   Action action;
   action.job = object.key;
   action.uid = object.uid;
+  action.kind = object.kind;
   action.queue = job.QueueName();
   action.topology_unchecked = unchecked(object.topology);
-  Shard shard{cluster, job.last_epoch + 1, "", {}, object.min_available, job.Requested()};
-  for (const Task& task : object.tasks) {
-    shard.tasks.push_back({task.name, task.replicas, task.min_available});
-  }
-  action.shards.push_back(shard);
+  action.shards = job.WholeIn(cluster);
   return action;
 }
 
@@ -412,10 +413,13 @@ Plan ReferencePlanner::Decide() {
     std::erase(waiting, job);
     Action action = !cluster.empty() ? Whole(*job, cluster) : may_go ? Split(*job) : Action();
     if (!action.shards.empty()) {
+      std::set<std::string> clusters;
       for (const Shard& shard : action.shards) {
-        const RefJob part = PartOf(*job, shard);
-        Commit(part, shard.cluster);
-        order_.Charge(part, shard.cluster, part.Total());
+        if (clusters.insert(shard.cluster).second) {
+          const RefJob part = PartIn(*job, shard.cluster, action.shards);
+          Commit(part, shard.cluster);
+          order_.Charge(part, shard.cluster, part.Total());
+        }
       }
       plan.actions.push_back(std::move(action));
       plan.actions.back().rank = static_cast<int32_t>(plan.actions.size());

@@ -152,7 +152,10 @@ bool RefQueues::IsCandidate(const RefJob& job) const {
   const auto ns = state_.namespaces.find(object.key.ns);
   return !object.terminal && !job.charge && !object.hold && !object.suspended &&
          !object.claimed_elsewhere && object.missing_references.empty() &&
-         object.kind == JobKind::kJob && Priority(job).has_value() &&
+         (object.kind == JobKind::kJob ||
+          std::any_of(object.replicated_jobs.begin(), object.replicated_jobs.end(),
+                      [](const ReplicatedJob& each) { return each.replicas > 0; })) &&
+         Priority(job).has_value() &&
          (ns == state_.namespaces.end() || !ns->second.skip_auto_propagation) && queue.attached &&
          queue.open && queue.children.empty() && job.QueueName() != "root" &&
          object.topology.highest_tier_name.empty();
@@ -195,8 +198,8 @@ bool RefQueues::FitsSome(const RefJob& job) const {
         }
       }
     }
-    return !cluster.lost && RefAllowed(cluster, job.object.clusters) &&
-           RefFits(job.Requested(), cluster.allocatable) && RefPacks(empty, job.object);
+    return !cluster.lost && job.MayGoTo(cluster) && RefFits(job.Requested(), cluster.allocatable) &&
+           RefPacks(empty, job.object);
   });
 }
 

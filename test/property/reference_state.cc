@@ -47,6 +47,17 @@ int64_t Latest(const std::vector<Shard>& shards) {
   return epoch;
 }
 
+/// The job that a Change is about; nullptr: there is none.
+RefJob* FindJob(RefState& state, const JobKey& key, const std::string& uid) {
+  for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
+    const auto it = state.jobs.find({key, kind});
+    if (it != state.jobs.end() && it->second.object.uid == uid) {
+      return &it->second;
+    }
+  }
+  return nullptr;
+}
+
 /// Pods of that grant that the member reported running or finished.
 int64_t Reported(const RefJob& job, const TaskGrant& grant) {
   int64_t reported = 0;
@@ -203,7 +214,8 @@ std::pair<ResourceList, ResourceList> FillNodes(const RefState& state, RefCluste
           if (shard.cluster != cluster.object.name || task.name != grant.name) {
             continue;
           }
-          const auto [running, finished] = bound[{job->object.key, grant.name}];
+          const std::string name = grant.name.substr(grant.name.find('/') + 1);
+          const auto [running, finished] = bound[{job->MemberKey(shard.child), name}];
           int64_t reported = 0;
           for (const TaskReport& report : job->Reports()) {
             const bool tells = report.task == grant.name && job->charge->shards.size() == 1;
@@ -269,27 +281,6 @@ void View(const RefState& state, RefCluster& cluster) {
 }
 
 }  // namespace
-
-ResourceList RefJob::Total() const {
-  ResourceList total;
-  for (const Task& task : object.tasks) {
-    AddTo(total, Times(task.request, task.replicas));
-  }
-  return total;
-}
-
-std::string RefJob::QueueName() const { return object.queue.empty() ? "default" : object.queue; }
-
-ResourceList RefJob::Requested() const {
-  ResourceList total = Total();
-  std::erase_if(total, [](const auto& entry) { return entry.second <= 0; });
-  return total;
-}
-
-std::vector<TaskReport> RefJob::Reports() const {
-  const bool stale = object.reported < std::chrono::floor<std::chrono::seconds>(charge->at);
-  return stale ? std::vector<TaskReport>() : object.reports;
-}
 
 int64_t At(const ResourceList& list, const std::string& resource) {
   const auto it = list.find(resource);
@@ -477,11 +468,11 @@ RefState::RefState(const std::vector<Change>& exported) {
     } else if (const auto* usage = std::get_if<UsageSet>(&change)) {
       anchors.push_back(*usage);
     } else if (const auto* released = std::get_if<Released>(&change)) {
-      RefJob& job = jobs.at({released->key, JobKind::kJob});
+      RefJob& job = *FindJob(*this, released->key, released->uid);
       job.charge.reset();
       job.last_epoch = std::max(job.last_epoch, released->epoch);
     } else if (const auto* placed = std::get_if<Placed>(&change)) {
-      RefJob& job = jobs.at({placed->key, JobKind::kJob});
+      RefJob& job = *FindJob(*this, placed->key, placed->uid);
       job.charge = *placed;
       Complete(job.object, job.charge->shards);
       job.last_epoch = std::max(job.last_epoch, Latest(placed->shards));

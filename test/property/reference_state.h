@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,14 +15,24 @@
 
 namespace caldera::property {
 
+struct RefCluster;
+
 struct RefJob {
   Job object;
   std::optional<Placed> charge;
   int64_t last_epoch = 0;
   [[nodiscard]] std::string QueueName() const;
+  /// Of its Job in a member: of a child, or its own.
+  [[nodiscard]] JobKey MemberKey(const std::string& child) const;
+  /// Of all that it has or may get.
+  [[nodiscard]] std::set<JobKey> MemberKeys() const;
+  /// All of it: names, selector, taints, API, and the clusters of its templates that have pods.
+  [[nodiscard]] bool MayGoTo(const RefCluster& cluster) const;
   [[nodiscard]] ResourceList Total() const;
   /// What it asks for, with its totals.
   [[nodiscard]] ResourceList Requested() const;
+  /// All of it in one cluster, at the next epoch: one shard, or all children of a HyperJob.
+  [[nodiscard]] std::vector<Shard> WholeIn(const std::string& cluster) const;
   /// What was reported of its pods since it was placed where it is.
   [[nodiscard]] std::vector<TaskReport> Reports() const;
 };

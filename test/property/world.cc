@@ -6,6 +6,7 @@
 
 #include "federation/codec.h"
 #include "test/property/draws.h"
+#include "test/property/world_children.h"
 
 namespace caldera::property {
 
@@ -13,19 +14,12 @@ namespace {
 
 constexpr int kQueues = 5;
 constexpr int kTenants = 3;
-constexpr int kClusters = 4;
 constexpr int kNodes = 3;
 constexpr int kJobs = 16;
 const Time kNow = Time(Millis(1'000'000'000));
 
-template <class T>
-T OneOf(std::initializer_list<T> values) {
-  return *(values.begin() + Pick(static_cast<int>(values.size())));
-}
-
 std::string QueueName(int i) { return i == kQueues ? "default" : "q" + std::to_string(i); }
 std::string TenantName(int i) { return "t" + std::to_string(i); }
-std::string ClusterName(int i) { return "c" + std::to_string(i); }
 
 /// Some of cpu, memory and devices, up to `scale` of each.
 ResourceList AnyLimits(int scale) {
@@ -209,7 +203,7 @@ Pod AnyPod(int cluster, int i) {
   pod.requests = AnyRequest();
   pod.terminal = OneIn(5);
   if (OneIn(2)) {
-    pod.job = "j" + std::to_string(Pick(kJobs));
+    pod.job = "j" + std::to_string(Pick(kJobs)) + (OneIn(3) ? OneOf({"-r1-0", "-r2-1"}) : "");
     pod.task = "a";
   }
   return pod;
@@ -295,8 +289,14 @@ Job AnyJob(int i) {
   return job;
 }
 
+/// Every eighth name is that of a HyperJob.
+Job AnyJobOrHyperJob(int i) { return i % 8 == 5 ? AnyHyperJob(AnyJob(i), AnyTask) : AnyJob(i); }
+
 /// As the planner would have decided it, or (rarely) split.
 std::vector<Shard> AnyShards(const Job& job, int64_t epoch) {
+  if (job.kind == JobKind::kHyperJob) {
+    return AnyChildren(job, epoch);
+  }
   std::vector<Shard> shards;
   const int first = Pick(kClusters);
   const int count = OneIn(6) ? 2 : 1;
@@ -367,7 +367,7 @@ World AnyWorld(const WorldOptions& options) {
   }
   int64_t intent = 0;
   for (int j = 2 + Pick(kJobs - 1); j > 0; --j) {
-    Job job = AnyJob(j - 1);
+    Job job = AnyJobOrHyperJob(j - 1);
     if (options.running && OneIn(8)) {
       job.placement = AnyShards(job, 1 + Pick(2));
     }
@@ -395,7 +395,7 @@ Change AnyUpsert() {
     case 5:
       return PriorityClassUpsert{{"high", Pick(20), OneIn(2), true}};
     default: {
-      Job job = AnyJob(Pick(kJobs));
+      Job job = AnyJobOrHyperJob(Pick(kJobs));
       if (OneIn(4)) {
         job.uid = "again";
       }
