@@ -150,11 +150,11 @@ Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape) {
     return {};
   }
   NodePool nodes = *cluster.nodes;
+  const std::vector<NodePool::Task> gang = GangOf(state.shape(shape), facts);
+  const int64_t slots = nodes.PackMost(gang);
   int64_t pods = 0;
-  int64_t slots = 0;
-  for (const NodePool::Task& task : GangOf(state.shape(shape), facts)) {
+  for (const NodePool::Task& task : gang) {
     pods += task.replicas;
-    slots += nodes.PackSome(task);
   }
   reason.figures.push_back({"Cluster/" + cluster.name(), "", pods, 0, slots});
   reason.message = "its nodes hold " + std::to_string(slots) + " of " + std::to_string(pods) +

@@ -204,7 +204,8 @@ int64_t NodePool::Fill(const Task& task, std::vector<Step>& steps) {
   return task.replicas - open;
 }
 
-bool NodePool::Pack(const std::vector<Task>& gang) {
+/// The largest pods first.
+std::vector<const NodePool::Task*> NodePool::InOrder(const std::vector<Task>& gang) const {
   std::vector<const Task*> order;
   order.reserve(gang.size());
   for (const Task& task : gang) {
@@ -213,8 +214,12 @@ bool NodePool::Pack(const std::vector<Task>& gang) {
   std::stable_sort(order.begin(), order.end(), [&](const Task* a, const Task* b) {
     return LargestPart(a->request, a->request) > LargestPart(b->request, b->request);
   });
+  return order;
+}
+
+bool NodePool::Pack(const std::vector<Task>& gang) {
   std::vector<Step> steps;
-  for (const Task* task : order) {
+  for (const Task* task : InOrder(gang)) {
     if (Fill(*task, steps) == task->replicas) {
       continue;
     }
@@ -224,6 +229,15 @@ bool NodePool::Pack(const std::vector<Task>& gang) {
     return false;
   }
   return true;
+}
+
+int64_t NodePool::PackMost(const std::vector<Task>& gang) {
+  std::vector<Step> steps;
+  int64_t pods = 0;
+  for (const Task* task : InOrder(gang)) {
+    pods += Fill(*task, steps);
+  }
+  return pods;
 }
 
 int64_t NodePool::PackSome(const Task& task) {

@@ -34,6 +34,9 @@ class NodePool {
   };
   /// Takes room for all pods of a gang. False, and nothing is taken, where they do not all fit.
   bool Pack(const std::vector<Task>& gang);
+  /// Takes room for as many of its pods as fit, in the order of Pack: less than all where that
+  /// fails.
+  int64_t PackMost(const std::vector<Task>& gang);
   /// Takes room for as many of one task's pods as fit.
   int64_t PackSome(const Task& task);
   /// Takes what a bound pod uses; a node that is not known is ignored.
@@ -62,6 +65,7 @@ class NodePool {
   /// pods: devices where they ask for any, else all but `pods`.
   [[nodiscard]] int64_t LargestPart(const ResourceVector& amounts,
                                     const ResourceVector& request) const;
+  [[nodiscard]] std::vector<const Task*> InOrder(const std::vector<Task>& gang) const;
   Slot* Find(const std::string& node);
   int64_t Fill(const Task& task, std::vector<Step>& steps);
 

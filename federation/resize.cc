@@ -85,11 +85,10 @@ Reason Shortage(const State& state, const ClusterView& cluster, const MorePods& 
   if (nodes.Pack(growth.gang)) {
     return {};
   }
+  const int64_t slots = nodes.PackMost(growth.gang);
   int64_t pods = 0;
-  int64_t slots = 0;
   for (const NodePool::Task& task : growth.gang) {
     pods += task.replicas;
-    slots += nodes.PackSome(task);
   }
   reason.figures.push_back({"Cluster/" + cluster.name(), "", pods, 0, slots});
   reason.message = "the nodes of cluster " + cluster.name() + " hold " + std::to_string(slots) +

@@ -152,6 +152,24 @@ TEST_CASE("nodes: the largest request goes first and each where it leaves least"
   CHECK(pool.Pack({small, big}));
 }
 
+TEST_CASE("nodes: of a gang that does not fit fewer than all are counted") {
+  // The small pod goes to n2 only, which the large ones fill up; the other way round all would fit.
+  Fed fed;
+  fed.AddCluster("c", "").AddNode("c", "n1", "cpu=2").AddNode("c", "n2", "cpu=4");
+  fed.AddNode("c", "n3", "cpu=5");
+  const NodePool::Task big = Pods(fed, 3, "cpu=2");
+  NodePool::Task small = Pods(fed, 1, "cpu=1");
+  NodeConstraint on_n2;
+  on_n2.has_affinity = true;
+  on_n2.terms = {{{}, {{"metadata.name", "In", {"n2"}}}}};
+  small.nodes = &on_n2;
+  NodePool pool = PoolOf(fed, "c");
+  CHECK(!pool.Pack({small, big}));
+  CHECK(pool.PackMost({small, big}) == 3);
+  NodePool other = PoolOf(fed, "c");
+  CHECK(other.PackSome(small) + other.PackSome(big) == 4);
+}
+
 TEST_CASE("nodes: best fit does not look at pods and looks at devices first") {
   Fed fed;
   fed.AddCluster("c", "").AddNode("c", "a", "cpu=8 pods=500");
