@@ -6,6 +6,7 @@
 
 #include "federation/amounts.h"
 #include "federation/children.h"
+#include "federation/waves.h"
 
 namespace caldera {
 
@@ -91,22 +92,42 @@ ResourceVector PlaceUnbound(const State& state, ClusterView& view, const BoundPo
   for (const JobIndex index : jobs) {
     const JobEntry& job = state.job(index);
     std::vector<NodePool::Task> gang;
+    const auto add = [&](const Task& task, int64_t pods) {
+      gang.push_back({&task.nodes, AmountsIn(state, task.request), pods});
+      unbound.AddTimes(gang.back().request, pods);
+    };
     for (const Shard& shard : job.charge->shards) {
       if (shard.cluster != view.name()) {
         continue;
       }
-      for (const TaskGrant& grant : shard.tasks) {
-        const auto& tasks = state.spec(job).tasks;
-        const auto task = std::find_if(tasks.begin(), tasks.end(),
-                                       [&](const Task& t) { return t.name == grant.name; });
+      const auto seen_of = [&](const TaskGrant& grant) {
         const auto it = bound.find({{job.key.ns, MemberJobName(job.key.name, shard.child)},
                                     std::string(MemberTask(grant.name))});
         const Bound seen = it == bound.end() ? Bound() : it->second;
-        const int64_t done = std::max<int64_t>(seen.finished, Finished(job, grant.name));
-        const int64_t open = grant.replicas - seen.running - done;
+        return SeenPods{seen.running, std::max<int64_t>(seen.finished, Finished(job, grant.name))};
+      };
+      const JobSpec& spec = state.spec(job);
+      if (shard.InWaves() && HasTasksOf(spec, shard)) {
+        std::vector<SeenPods> seen;
+        for (const TaskGrant& grant : shard.tasks) {
+          seen.push_back(seen_of(grant));
+        }
+        const std::vector<int64_t> start = PodsToStart(spec, shard, seen);
+        for (size_t t = 0; t < start.size(); ++t) {
+          if (start[t] > 0) {
+            add(spec.tasks[t], start[t]);
+          }
+        }
+        continue;
+      }
+      for (const TaskGrant& grant : shard.tasks) {
+        const auto& tasks = spec.tasks;
+        const auto task = std::find_if(tasks.begin(), tasks.end(),
+                                       [&](const Task& t) { return t.name == grant.name; });
+        const SeenPods seen = seen_of(grant);
+        const int64_t open = grant.replicas - seen.running - seen.finished;
         if (task != tasks.end() && open > 0) {
-          gang.push_back({&task->nodes, AmountsIn(state, task->request), open});
-          unbound.AddTimes(gang.back().request, open);
+          add(*task, open);
         }
       }
     }

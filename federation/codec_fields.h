@@ -193,7 +193,7 @@ constexpr auto FieldsOf(const JobKey*) {
 }
 constexpr auto FieldsOf(const TaskGrant*) {
   return std::tuple{F("name", &TaskGrant::name), F("replicas", &TaskGrant::replicas),
-                    F("minAvailable", &TaskGrant::min_available)};
+                    F("minAvailable", &TaskGrant::min_available), F("atOnce", &TaskGrant::at_once)};
 }
 constexpr auto FieldsOf(const Shard*) {
   return std::tuple{F("cluster", &Shard::cluster),
@@ -201,7 +201,9 @@ constexpr auto FieldsOf(const Shard*) {
                     F("child", &Shard::child),
                     F("tasks", &Shard::tasks),
                     F("minAvailable", &Shard::min_available),
-                    F("requests", &Shard::requests)};
+                    F("requests", &Shard::requests),
+                    F("grown", &Shard::grown),
+                    F("shrunk", &Shard::shrunk)};
 }
 constexpr auto FieldsOf(const TaskReport*) {
   return std::tuple{F("task", &TaskReport::task), F("running", &TaskReport::running),

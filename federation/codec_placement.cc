@@ -32,11 +32,11 @@ bool ReadGrant(const Json& json, TaskGrant& grant, Complaint& complaint) {
   std::optional<int32_t> min_available;
   for (const auto& member : json.GetObject()) {
     const std::string_view key = TextOf(member.name);
-    auto& target = key == "replicas" ? replicas : min_available;
-    if (key != "replicas" && key != "minAvailable") {
-      complaint.Say("unknown field; there are `replicas` and `minAvailable`");
+    if (key != "replicas" && key != "minAvailable" && key != "atOnce") {
+      complaint.Say("unknown field; there are `replicas`, `minAvailable` and `atOnce`");
       return complaint.At(key);
     }
+    auto& target = key == "replicas" ? replicas : key == "atOnce" ? grant.at_once : min_available;
     if (target) {
       complaint.Say("the field stands twice");
       return complaint.At(key);
@@ -50,6 +50,10 @@ bool ReadGrant(const Json& json, TaskGrant& grant, Complaint& complaint) {
   }
   grant.replicas = *replicas;
   grant.min_available = min_available.value_or(*replicas);
+  if (grant.AtOnce() > grant.replicas) {
+    return complaint.Say("atOnce " + std::to_string(grant.AtOnce()) + " is more than replicas " +
+                         std::to_string(grant.replicas));
+  }
   return grant.min_available <= grant.replicas ||
          complaint.Say("minAvailable " + std::to_string(grant.min_available) +
                        " is more than replicas " + std::to_string(grant.replicas));
@@ -175,6 +179,10 @@ std::string EncodePlacement(const std::vector<Shard>& shards) {
       writer.Int64(grant.replicas);
       codec::WriteKey(writer, "minAvailable");
       writer.Int64(grant.min_available);
+      if (grant.at_once.has_value()) {
+        codec::WriteKey(writer, "atOnce");
+        writer.Int64(*grant.at_once);
+      }
       writer.EndObject();
     }
     writer.EndObject();

@@ -56,7 +56,10 @@ int32_t Largest(int32_t low, int32_t high, const Holds& holds) {
 }  // namespace
 
 bool MayBePartial(const JobSpec& spec) {
-  return spec.elastic && spec.kind == JobKind::kJob &&
+  if (!spec.elastic) {
+    return MayRunInWaves(spec);
+  }
+  return spec.kind == JobKind::kJob &&
          std::all_of(spec.tasks.begin(), spec.tasks.end(),
                      [](const Task& task) { return task.partition.total == 0; });
 }
@@ -67,6 +70,10 @@ std::vector<int32_t> FloorOf(const JobSpec& spec) {
   for (const Task& task : spec.tasks) {
     counts.push_back(std::min(task.min_available, task.replicas));
     pods += counts.back();
+  }
+  if (spec.min_available > 0 && spec.min_available < pods) {
+    counts.assign(counts.size(), 0);
+    pods = 0;
   }
   for (size_t t = 0; t < counts.size() && pods < spec.min_available; ++t) {
     const int64_t more =
@@ -83,6 +90,12 @@ std::vector<int32_t> FloorOf(const JobSpec& spec) {
     }
   }
   return counts;
+}
+
+bool ReachesFloor(const JobSpec& spec, const std::vector<int32_t>& counts) {
+  const std::vector<int32_t> floor = FloorOf(spec);
+  return std::equal(counts.begin(), counts.end(), floor.begin(), floor.end(),
+                    [](int32_t count, int32_t least) { return count >= least; });
 }
 
 int32_t MissingIn(const JobSpec& spec, const std::vector<int32_t>& held) {
@@ -104,9 +117,12 @@ std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
   const int32_t missing = MissingIn(spec, floor);
   const std::vector<int32_t> nothing(floor.size(), 0);
   const auto pods_with = [&](int32_t extra) {
-    return PodsBeyond(state, spec, nothing, Widened(spec, floor, extra));
+    return PodsBeyond(state, spec, nothing, Widened(spec, floor, extra), !spec.elastic);
   };
   std::optional<PartialSite> best;
+  if (round.limits().Check(job.queue, job.tenant, pods_with(0).facts)) {
+    return best;
+  }
   int32_t most = -1;
   for (size_t c = 0; c < views.size(); ++c) {
     const ClusterView& cluster = views[c];
@@ -128,8 +144,14 @@ std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
   return best;
 }
 
+Millis SeenAfter(const State& state) { return 2 * state.settings().summary_period; }
+
 bool GrowsElastically(const JobSpec& spec, const Shard& held) {
-  if (!MayBePartial(spec) || spec.tasks.size() != held.tasks.size()) {
+  if (held.InWaves()) {
+    return !IsEdited(spec, held) && MissingIn(spec, CountsOf(held)) > 0;
+  }
+  if (!spec.elastic || !MayBePartial(spec) || spec.tasks.size() != held.tasks.size() ||
+      !ReachesFloor(spec, CountsOf(held))) {
     return false;
   }
   for (size_t t = 0; t < spec.tasks.size(); ++t) {
@@ -141,12 +163,21 @@ bool GrowsElastically(const JobSpec& spec, const Shard& held) {
   return MissingIn(spec, CountsOf(held)) > 0;
 }
 
+bool MayGrowNow(const State& state, const JobEntry& job) {
+  const Shard& held = job.charge->shards.front();
+  if (held.shrunk == Time()) {
+    return true;
+  }
+  return state.now() >= held.shrunk + kGrowAfterShrink &&
+         (!held.InWaves() || held.requests == GrantOf(state.spec(job), CountsOf(held)));
+}
+
 std::vector<JobIndex> GrowingJobs(const State& state) {
   std::vector<JobIndex> jobs;
   for (const JobIndex index : state.resizes()) {
     const JobEntry& job = state.job(index);
     if (!job.suspended && !job.claimed_elsewhere && job.charge->shards.size() == 1 &&
-        GrowsElastically(state.spec(job), job.charge->shards.front())) {
+        GrowsElastically(state.spec(job), job.charge->shards.front()) && MayGrowNow(state, job)) {
       jobs.push_back(index);
     }
   }
@@ -178,7 +209,7 @@ std::optional<PartialSite> FindGrowth(const Round& round, JobIndex index,
   }
   const std::vector<int32_t> counts = CountsOf(held);
   const auto pods_with = [&](int32_t extra) {
-    return PodsBeyond(state, spec, counts, Widened(spec, counts, extra));
+    return PodsBeyond(state, spec, counts, Widened(spec, counts, extra), held.InWaves());
   };
   const int32_t more = Largest(0, MissingIn(spec, counts), [&](int32_t extra) {
     const MorePods pods = pods_with(extra);

@@ -1,8 +1,13 @@
-// Jobs that say `elastic: "true"`: trainers that rescale. Where no cluster holds one at full
-// replicas within its limits, it is placed at any number of pods from its floor up, the most that
-// fit; what is missing is added later, in the last pass of a round, outside of room that is kept
-// for others. The floor is the tasks' minAvailable, and further pods in the order of the tasks up
-// to the job's own. Jobs with partitioned tasks are never partial. Pure.
+// Jobs that may be granted less than all their pods. Where no cluster holds one at full replicas
+// within its limits, it is placed at any number of pods from its floor up, the most that fit; what
+// is missing is added later, in the last pass of a round, outside of room that is kept for others.
+//   elastic: "true"  trainers that rescale: they are granted replicas
+//   any other Job whose gang is smaller than all its pods: it keeps its replicas and runs in waves
+//                    (waves.h)
+// The floor is the tasks' minAvailable, and further pods in the order of the tasks up to the job's
+// own; where that is below their sum, as many pods as it says in the order of the tasks, as Volcano
+// counts. Jobs with partitioned tasks, HyperJobs and jobs in several clusters are never partial.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +21,7 @@
 #include "federation/reservations.h"
 #include "federation/resize.h"
 #include "federation/round.h"
+#include "federation/waves.h"
 
 namespace caldera {
 
@@ -23,14 +29,16 @@ namespace caldera {
 bool MayBePartial(const JobSpec& spec);
 /// How many pods of each task it starts with at least.
 std::vector<int32_t> FloorOf(const JobSpec& spec);
+/// No task has fewer pods than that.
+bool ReachesFloor(const JobSpec& spec, const std::vector<int32_t>& counts);
 /// How many pods of the spec are missing in `held`.
 int32_t MissingIn(const JobSpec& spec, const std::vector<int32_t>& held);
 
 /// What a job can have in a cluster.
 struct PartialSite {
-  size_t cluster = 0;             ///< Position in the views.
-  std::vector<int32_t> replicas;  ///< By task of the spec, with those that it has already.
-  MorePods pods;                  ///< What is added.
+  size_t cluster = 0;           ///< Position in the views.
+  std::vector<int32_t> counts;  ///< By task of the spec, with those that it has already.
+  MorePods pods;                ///< What is added.
 };
 /// The cluster that holds most of a job that waits; nothing where none holds its floor. `views`:
 /// what is free now.
@@ -38,8 +46,15 @@ std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
                                        const std::vector<ClusterView>& views,
                                        const Reservations& reservations);
 
-/// The resize of that job is growth of an elastic one: no task loses pods.
+/// From so long after pods were taken from a job on, it may grow again.
+inline constexpr Millis kGrowAfterShrink{300'000};
+/// From so long after a capability was lowered on, what runs beyond it has been reported.
+Millis SeenAfter(const State& state);
+
+/// The resize of that job is growth of a partial one: nobody edited it, and no task loses pods.
 bool GrowsElastically(const JobSpec& spec, const Shard& held);
+/// Nothing was taken from it lately, and it is charged for nothing beyond its grant.
+bool MayGrowNow(const State& state, const JobEntry& job);
 /// The placed jobs of which pods are missing so, by priority and age.
 std::vector<JobIndex> GrowingJobs(const State& state);
 /// As many of them as its cluster holds; nothing where it holds none.

@@ -140,7 +140,16 @@ class Checker {
         if (task.name == grant.name && grant.replicas > before->replicas) {
           AddTo(more.requests, Times(task.request, int64_t{grant.replicas} - before->replicas));
           more.tasks.push_back(grant);
+        } else if (task.name == grant.name && grant.AtOnce() > before->AtOnce()) {
+          more.tasks.push_back(grant);
         }
+      }
+    }
+    Expect(held.InWaves() == wanted.InWaves(), "its pods run in waves from the start or never");
+    if (wanted.InWaves()) {
+      more.requests = wanted.requests;
+      for (const auto& [name, amount] : held.requests) {
+        more.requests[name] = std::max<int64_t>(more.requests[name] - amount, 0);
       }
     }
     Expect(more.tasks.empty() == (action.action == ActionKind::kShrink),
@@ -193,19 +202,82 @@ class Checker {
         granted[grant.name] += grant.replicas;
         for (const Task& task : spec.tasks) {
           if (task.name == grant.name) {
-            AddTo(requests, Times(task.request, grant.replicas));
+            AddTo(requests, Times(task.request, grant.AtOnce()));
           }
         }
       }
       std::erase_if(requests, [](const auto& entry) { return entry.second == 0; });
-      Expect(requests == shard.requests, "its requests are not those of its pods");
+      if (shard.InWaves()) {
+        CheckWaves(job, action, std::move(requests));
+      } else {
+        Expect(requests == shard.requests, "its requests are not those of its pods");
+      }
     }
+    int64_t pods = 0;
+    int64_t all = 0;
+    int64_t floors = 0;
     for (const Task& task : spec.tasks) {
-      const bool partial = spec.elastic && granted[task.name] >= task.min_available &&
+      pods += granted[task.name];
+      all += task.replicas;
+      floors += std::min(task.min_available, task.replicas);
+    }
+    const bool each = spec.min_available <= 0 || spec.min_available >= floors;
+    for (const Task& task : spec.tasks) {
+      const bool partial = spec.elastic && (!each || granted[task.name] >= task.min_available) &&
                            granted[task.name] < task.replicas;
       Expect(partial || granted[task.name] == task.replicas,
              "the replicas of " + task.name + " do not add up");
     }
+    Expect(pods >= std::min<int64_t>(spec.min_available, all),
+           "it has fewer pods than must start together");
+  }
+
+  /// One shard of all replicas, of which as many as must start together run at once; `requests`:
+  /// those of the pods that run at once. It is charged for them, or, where it was shrunk, at most
+  /// for what it was charged for before.
+  void CheckWaves(const JobEntry& job, const Action& action, ResourceList requests) {
+    const JobSpec& spec = state_.spec(job);
+    const Shard& shard = action.shards.front();
+    Expect(action.shards.size() == 1 && spec.kind == JobKind::kJob, "waves are for one shard");
+    int64_t at_once = 0;
+    int64_t floors = 0;
+    int64_t smallest = 0;
+    std::set<ResourceList> unlike;
+    for (size_t t = 0; t < std::min(spec.tasks.size(), shard.tasks.size()); ++t) {
+      const Task& task = spec.tasks[t];
+      const TaskGrant& grant = shard.tasks[t];
+      Expect(grant.AtOnce() >= 0 && grant.AtOnce() <= grant.replicas,
+             "of " + task.name + " runs at once what it does not have");
+      Expect(task.partition.total == 0, "partitions of " + task.name + " would run in waves");
+      at_once += grant.AtOnce();
+      const int32_t floor = std::min(task.min_available, task.replicas);
+      floors += floor;
+      smallest += std::min(grant.AtOnce(), floor);
+      if (task.replicas > 0) {
+        unlike.insert(task.request);
+      }
+    }
+    const bool each = spec.min_available <= 0 || spec.min_available >= floors;
+    Expect(at_once >= std::min<int64_t>(spec.min_available, shard.Pods()) &&
+               (!each || smallest == floors),
+           "fewer pods run at once than must start together");
+    if (unlike.size() > 1) {
+      requests["pods"] = shard.Pods();
+    }
+    ResourceList most = requests;
+    if (job.charge.has_value()) {
+      for (const auto& [name, amount] : job.charge->shards.front().requests) {
+        most[name] = std::max(most[name], amount);
+      }
+    }
+    const auto within = [](const ResourceList& list, const ResourceList& other) {
+      return std::all_of(list.begin(), list.end(), [&](const auto& entry) {
+        const auto found = other.find(entry.first);
+        return found != other.end() && entry.second <= found->second;
+      });
+    };
+    Expect(within(requests, shard.requests), "it is charged for less than its pods ask for");
+    Expect(within(shard.requests, most), "it is charged for more than its pods ask for");
   }
 
   /// Several shards: as many, as large and as near as the job says, each with all tasks, and the

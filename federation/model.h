@@ -3,6 +3,7 @@
 // keeps its own dense form of them. No pointers, no ownership, any thread.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -235,6 +236,8 @@ struct TaskGrant {
   std::string name;
   int32_t replicas = 0;
   int32_t min_available = 0;
+  std::optional<int32_t> at_once{};  ///< So many of them run at a time (waves.h); nothing: all.
+  [[nodiscard]] int32_t AtOnce() const { return at_once.value_or(replicas); }
   friend bool operator==(const TaskGrant&, const TaskGrant&) = default;
 };
 
@@ -245,13 +248,29 @@ struct Shard {
   std::string child;  ///< `<replicatedJob>-<i>` of a HyperJob; empty for a Job.
   std::vector<TaskGrant> tasks;
   int32_t min_available = 0;
-  ResourceList requests;  ///< Sum over its tasks at the granted replicas.
+  /// What it is charged for: sum over its tasks at the granted replicas, or of what runs at once
+  /// and of pods beyond that which have not ended yet (waves.h).
+  ResourceList requests;
+  Time grown{};   ///< When it got more pods last, of one in waves; 0: never in this epoch.
+  Time shrunk{};  ///< When a plan took pods from it last to make room; 0: never in this epoch.
   [[nodiscard]] int64_t Pods() const {
     int64_t pods = 0;
     for (const TaskGrant& task : tasks) {
       pods += task.replicas;
     }
     return pods;
+  }
+  [[nodiscard]] int64_t PodsAtOnce() const {
+    int64_t pods = 0;
+    for (const TaskGrant& task : tasks) {
+      pods += task.AtOnce();
+    }
+    return pods;
+  }
+  /// Its pods run in waves, in a member Queue of its own.
+  [[nodiscard]] bool InWaves() const {
+    return std::any_of(tasks.begin(), tasks.end(),
+                       [](const TaskGrant& task) { return task.at_once.has_value(); });
   }
   friend bool operator==(const Shard&, const Shard&) = default;
 };

@@ -142,7 +142,7 @@ class Passes {
   /// Whatever else happens in this round, such jobs are not placed and change nothing.
   [[nodiscard]] bool IsHopeless(const Placement& placement, ClassIndex c) const {
     const JobClass& job_class = state_.classes()[c];
-    return job_class.elastic == kNoIndex && !placement.Alive(job_class) &&
+    return (job_class.partial == kNoIndex || no_part_.contains(c)) && !placement.Alive(job_class) &&
            reservations_.HasSeenFirst() && preemption_.HasNoCandidates();
   }
 
@@ -185,9 +185,9 @@ class Passes {
     }
   }
 
-  /// As much of an elastic job as fits somewhere.
+  /// As much of a job that may be partial as fits somewhere.
   bool TryPart(Placement& placement, const Head& head) {
-    if (state_.classes()[head.job_class].elastic == kNoIndex) {
+    if (state_.classes()[head.job_class].partial == kNoIndex || no_part_.contains(head.job_class)) {
       return false;  // Without a look at the job: there are many.
     }
     const JobEntry& job = state_.job(head.job);
@@ -197,15 +197,19 @@ class Passes {
     }
     const auto site = FindPartial(round_, head, placement.clusters(), reservations_);
     if (!site.has_value()) {
+      // Room and limits only shrink in a round, and all jobs of the class are of one spec.
+      no_part_.insert(head.job_class);
       return false;
     }
     placement.TakePart(site->cluster, site->pods.facts.total, site->pods.gang);
     const ClusterView& cluster = placement.clusters()[site->cluster];
     std::vector<Shard> shards = WholeShards(state_, job, cluster.name());
-    SetReplicas(spec, site->replicas, shards.front());
+    SetCounts(spec, site->counts, shards.front());
+    const std::string missing = std::to_string(MissingIn(spec, site->counts));
     Place(head.job, std::move(shards),
-          "it is elastic: " + std::to_string(MissingIn(spec, site->replicas)) +
-              " of its pods wait for room; " + cluster.name() + " has most");
+          (spec.elastic ? "it is elastic: " + missing + " of its pods wait for room; "
+                        : "it can run in waves: " + missing + " of its pods wait for others; ") +
+              cluster.name() + " has most");
     Charge(placement, head.job, site->cluster, site->pods.facts);
     return true;
   }
@@ -224,10 +228,15 @@ class Passes {
       Action action = ActionFor(state_, index, ActionKind::kGrow);
       action.topology_unchecked = TopologyUnchecked(state_.shape(job.shape));
       action.shards = job.charge->shards;
-      SetReplicas(state_.spec(job), growth->replicas, action.shards.front());
-      const int32_t missing = MissingIn(state_.spec(job), growth->replicas);
-      action.reason = "it is elastic and cluster " + action.shards.front().cluster + " has room; " +
-                      std::to_string(missing) + " of its pods still wait";
+      SetCounts(state_.spec(job), growth->counts, action.shards.front());
+      if (action.shards.front().InWaves()) {
+        action.shards.front().grown = state_.now();
+      }
+      const int32_t missing = MissingIn(state_.spec(job), growth->counts);
+      action.reason =
+          std::string(action.shards.front().InWaves() ? "it runs in waves" : "it is elastic") +
+          " and cluster " + action.shards.front().cluster + " has room; " +
+          std::to_string(missing) + " of its pods still wait";
       actions_.push_back(std::move(action));
     }
   }
@@ -292,7 +301,8 @@ class Passes {
   const State& state_;
   Reservations reservations_;
   Preemption preemption_;
-  std::set<JobIndex> settled_;  ///< Beneficiaries: the contest is not about them.
+  std::set<JobIndex> settled_;    ///< Beneficiaries: the contest is not about them.
+  std::set<ClassIndex> no_part_;  ///< Their floor fits nowhere.
   std::vector<Action> actions_;
 };
 

@@ -18,7 +18,8 @@ const Shard& Held(const JobEntry& job) { return job.charge->shards.front(); }
 /// Whether some task gets more pods.
 bool Grows(const Shard& held, const Shard& wanted) {
   for (size_t t = 0; t < wanted.tasks.size(); ++t) {
-    if (wanted.tasks[t].replicas > held.tasks[t].replicas) {
+    if (wanted.tasks[t].replicas > held.tasks[t].replicas ||
+        wanted.tasks[t].AtOnce() > held.tasks[t].AtOnce()) {
       return true;
     }
   }
@@ -27,7 +28,8 @@ bool Grows(const Shard& held, const Shard& wanted) {
 
 /// What an edit asks for beyond what is held; what it gives back is not set against it.
 MorePods GrowthOf(const State& state, const JobEntry& job, const Shard& wanted) {
-  return PodsBeyond(state, state.spec(job), CountsOf(Held(job)), CountsOf(wanted));
+  return PodsBeyond(state, state.spec(job), CountsOf(Held(job)), CountsOf(wanted),
+                    Held(job).InWaves());
 }
 
 /// One that is on its way out, or that others look after, is left as it is.
@@ -104,6 +106,12 @@ Reason CannotGrow(const Round& round, const ClusterView* cluster, JobIndex index
   if (Reason gate = JobGate(state, round.tree(), index); gate.verdict != Verdict::kNone) {
     return gate;
   }
+  if (GrowsElastically(state.spec(job), Held(job)) && !MayGrowNow(state, job)) {
+    return {Verdict::kBackoff,
+            "room was taken from it for others at " + FormatTime(Held(job).shrunk) +
+                ": it does not grow within 5 minutes of that, nor while pods beyond its grant run",
+            {}};
+  }
   if (const auto block = round.limits().Check(job.queue, job.tenant, growth.facts)) {
     return round.limits().Explain(*block);
   }
@@ -140,15 +148,82 @@ std::string Edited(const Shard& held, const Shard& wanted) {
   return text;
 }
 
-Action ToAction(const State& state, const Wish& wish) {
-  const JobEntry& job = state.job(wish.job);
+Action ActionOn(const State& state, const JobEntry& job, ActionKind kind) {
   Action action;
   action.job = job.key;
   action.uid = job.uid;
   action.queue = state.queue(job.queue).name;
-  action.action = wish.grows ? ActionKind::kGrow : ActionKind::kShrink;
+  action.action = kind;
   action.topology_unchecked = TopologyUnchecked(state.shape(job.shape));
+  return action;
+}
+
+bool IsInWavesUnedited(const State& state, const JobEntry& job) {
+  return Held(job).InWaves() && !IsEdited(state.spec(job), Held(job));
+}
+
+/// How many pods of each task run, as far as anybody has seen.
+std::vector<int64_t> Running(const State& state, const JobEntry& job) {
+  const auto cluster = state.clusters().find(Held(job).cluster);
+  const auto& pods = state.cluster(cluster->second).pods;
+  std::vector<int64_t> running;
+  for (const Task& task : state.spec(job).tasks) {
+    int64_t seen = 0;
+    for (auto it = pods.lower_bound({job.key.ns, ""});
+         it != pods.end() && it->first.first == job.key.ns; ++it) {
+      const Pod& pod = it->second;
+      seen += pod.job == job.key.name && pod.task == task.name && !pod.node.empty() && !pod.terminal
+                  ? 1
+                  : 0;
+    }
+    for (const TaskReport& report : job.reports) {
+      seen =
+          std::max<int64_t>(seen, report.task == task.name && job.Reported() ? report.running : 0);
+    }
+    running.push_back(seen);
+  }
+  return running;
+}
+
+/// Pods beyond a lowered grant that have ended are not charged any more.
+std::optional<Action> Settle(const State& state, JobIndex index) {
+  const JobEntry& job = state.job(index);
+  const JobSpec& spec = state.spec(job);
+  const Shard& held = Held(job);
+  const ResourceList grant = GrantOf(spec, CountsOf(held));
+  if (held.requests == grant || state.now() < held.shrunk + SeenAfter(state)) {
+    return std::nullopt;
+  }
+  ResourceList used;
+  const std::vector<int64_t> running = Running(state, job);
+  for (size_t t = 0; t < running.size(); ++t) {
+    AddTo(used, Times(spec.tasks[t].request, running[t]));
+  }
+  ResourceList left = grant;
+  for (const auto& [name, amount] : used) {
+    const auto charged = held.requests.find(name);
+    left[name] = std::max(left[name],
+                          std::min(amount, charged == held.requests.end() ? 0 : charged->second));
+  }
+  std::erase_if(left, [](const auto& entry) { return entry.second == 0; });
+  if (left == held.requests) {
+    return std::nullopt;
+  }
+  Action action = ActionOn(state, job, ActionKind::kShrink);
+  action.shards.push_back(held);
+  action.shards.front().requests = std::move(left);
+  action.reason = "pods that it has beyond its grant have ended";
+  return action;
+}
+
+Action ToAction(const State& state, const Wish& wish) {
+  const JobEntry& job = state.job(wish.job);
+  Action action = ActionOn(state, job, wish.grows ? ActionKind::kGrow : ActionKind::kShrink);
   action.shards.push_back(wish.wanted);
+  Shard& wanted = action.shards.front();
+  if (wanted.InWaves() && wanted.requests != GrantOf(state.spec(job), CountsOf(wanted))) {
+    wanted.shrunk = state.now();
+  }
   action.reason = "the job was edited: " + Edited(Held(job), wish.wanted) +
                   (wish.grows ? "; cluster " + wish.wanted.cluster + " has room" : "");
   return action;
@@ -156,17 +231,8 @@ Action ToAction(const State& state, const Wish& wish) {
 
 }  // namespace
 
-std::vector<int32_t> CountsOf(const Shard& shard) {
-  std::vector<int32_t> counts;
-  counts.reserve(shard.tasks.size());
-  for (const TaskGrant& grant : shard.tasks) {
-    counts.push_back(grant.replicas);
-  }
-  return counts;
-}
-
 MorePods PodsBeyond(const State& state, const JobSpec& spec, const std::vector<int32_t>& have,
-                    const std::vector<int32_t>& want) {
+                    const std::vector<int32_t>& want, bool waves) {
   MorePods pods;
   ResourceList more;
   for (size_t t = 0; t < want.size(); ++t) {
@@ -174,6 +240,12 @@ MorePods PodsBeyond(const State& state, const JobSpec& spec, const std::vector<i
     if (const int64_t added = int64_t{want[t]} - have[t]; added > 0) {
       pods.gang.push_back({&task.nodes, AmountsIn(state, task.request), added});
       AddTo(more, Times(task.request, added));
+    }
+  }
+  if (waves) {
+    more = GrantOf(spec, want);
+    for (const auto& [name, amount] : GrantOf(spec, have)) {
+      more[name] = std::max<int64_t>(SaturatingSub(more[name], amount), 0);
     }
   }
   pods.facts.total = AmountsIn(state, more);
@@ -185,20 +257,85 @@ MorePods PodsBeyond(const State& state, const JobSpec& spec, const std::vector<i
   return pods;
 }
 
+namespace {
+
+/// Each of `list` is in `other`; `pods`, which depend on more than the grant, are left out.
+bool IsWithin(const ResourceList& list, const ResourceList& other) {
+  return std::all_of(list.begin(), list.end(), [&](const auto& entry) {
+    const auto found = other.find(entry.first);
+    return entry.first == "pods" || (found != other.end() && entry.second <= found->second);
+  });
+}
+
+ResourceList Larger(ResourceList list, const ResourceList& other) {
+  for (const auto& [name, amount] : other) {
+    list[name] = std::max(list[name], amount);
+  }
+  return list;
+}
+
+/// Of a shard in waves. An edit keeps the grant as far as it may; without one it is to become all
+/// replicas, or, where it is all, what is charged beyond it is to go.
+std::optional<Shard> ResizedInWaves(const JobSpec& spec, const Shard& held) {
+  for (size_t t = 0; t < spec.tasks.size(); ++t) {
+    if (spec.tasks[t].name != held.tasks[t].name || spec.tasks[t].partition.total > 0) {
+      return std::nullopt;
+    }
+  }
+  const ResourceList grant = GrantOf(spec, CountsOf(held));
+  const bool settled = IsWithin(held.requests, grant);
+  if (!IsWithin(grant, held.requests) || (!settled && held.shrunk == Time())) {
+    return std::nullopt;  // Its pods ask for something else by now.
+  }
+  const bool edited = IsEdited(spec, held);
+  const std::vector<int32_t> floor = FloorOf(spec);
+  Shard wanted = held;
+  std::vector<int32_t> counts;
+  bool missing = false;
+  for (size_t t = 0; t < spec.tasks.size(); ++t) {
+    const Task& task = spec.tasks[t];
+    missing = missing || held.tasks[t].AtOnce() < task.replicas;
+    counts.push_back(edited ? std::max(std::min(held.tasks[t].AtOnce(), task.replicas), floor[t])
+                            : task.replicas);
+    wanted.tasks[t] = {task.name, task.replicas, task.min_available, counts.back()};
+  }
+  if (!edited && !missing && settled) {
+    return std::nullopt;
+  }
+  wanted.min_available = spec.min_available;
+  wanted.requests = GrantOf(spec, counts);
+  if (edited) {
+    // What it takes back ends by itself.
+    wanted.requests = Larger(std::move(wanted.requests), held.requests);
+  }
+  return wanted;
+}
+
+}  // namespace
+
+bool IsEdited(const JobSpec& spec, const Shard& held) {
+  if (held.InWaves() && !ReachesFloor(spec, CountsOf(held))) {
+    return true;  // A placement that no plan made.
+  }
+  return held.min_available != spec.min_available ||
+         !std::equal(spec.tasks.begin(), spec.tasks.end(), held.tasks.begin(), held.tasks.end(),
+                     [](const Task& task, const TaskGrant& grant) {
+                       return task.replicas == grant.replicas &&
+                              task.min_available == grant.min_available;
+                     });
+}
+
 std::optional<Shard> Resized(const JobSpec& spec, const std::vector<Shard>& shards) {
   if (spec.kind != JobKind::kJob || shards.size() != 1 || !shards.front().child.empty() ||
       shards.front().tasks.size() != spec.tasks.size()) {
     return std::nullopt;
   }
   const Shard& held = shards.front();
+  if (held.InWaves()) {
+    return ResizedInWaves(spec, held);
+  }
   // First what most jobs end with, since every placement comes through here.
-  const bool same = held.min_available == spec.min_available &&
-                    std::equal(spec.tasks.begin(), spec.tasks.end(), held.tasks.begin(),
-                               [](const Task& task, const TaskGrant& grant) {
-                                 return task.replicas == grant.replicas &&
-                                        task.min_available == grant.min_available;
-                               });
-  if (same) {
+  if (!IsEdited(spec, held)) {
     return std::nullopt;
   }
   Shard wanted = held;
@@ -227,8 +364,14 @@ std::vector<Action> ResizePlaced(Round& round, std::vector<ClusterView>& cluster
   const State& state = round.state();
   std::vector<Action> actions;
   for (const Wish& wish : Wishes(state)) {
+    const JobEntry& job = state.job(wish.job);
+    if (IsInWavesUnedited(state, job)) {
+      if (auto settled = Settle(state, wish.job)) {
+        actions.push_back(*std::move(settled));
+      }
+      continue;  // It grows after those who wait, as elastic ones do.
+    }
     if (wish.grows) {
-      const JobEntry& job = state.job(wish.job);
       if (GrowsElastically(state.spec(job), Held(job))) {
         continue;  // In a pass of its own, after those who wait.
       }
@@ -256,6 +399,9 @@ std::vector<WaitingResize> ExplainResizes(const State& after) {
   const Round round(after);
   for (Wish& wish : Wishes(after)) {
     const JobEntry& job = after.job(wish.job);
+    if (IsInWavesUnedited(after, job) && !wish.grows) {
+      continue;  // It has all that it asked for.
+    }
     Reason reason;
     if (wish.grows) {
       reason = CannotGrow(round, FindView(round.clusters(), wish.wanted.cluster), wish.job,
@@ -264,8 +410,10 @@ std::vector<WaitingResize> ExplainResizes(const State& after) {
     if (reason.verdict == Verdict::kNone) {
       reason.message = "nothing is in the way: the next round resizes it";
     }
+    const bool growth = wish.grows && GrowsElastically(after.spec(job), Held(job));
     waiting.push_back({job.key, job.uid, after.queue(job.queue).name, std::move(wish.wanted),
-                       reason.verdict, std::move(reason.message), std::move(reason.figures)});
+                       growth, reason.verdict, std::move(reason.message),
+                       std::move(reason.figures)});
   }
   return waiting;
 }

@@ -5,6 +5,8 @@
 //   more replicas   Grow: the whole edit or nothing of it, within the tenant's quota, the queues'
 //                   capabilities and guarantees, and the room in that cluster
 // An edit that takes of one task and adds to another is a Grow that asks for what is added.
+// A job in waves keeps its grant where an edit allows it. What was taken from it stays charged
+// until those pods have ended: then a Shrink says so.
 #pragma once
 
 #include <optional>
@@ -17,6 +19,7 @@
 #include "federation/round.h"
 #include "federation/shape.h"
 #include "federation/state.h"
+#include "federation/waves.h"
 
 namespace caldera {
 
@@ -24,8 +27,9 @@ namespace caldera {
 /// the same, or is no resize: no Job in one cluster, other tasks, other requests.
 std::optional<Shard> Resized(const JobSpec& spec, const std::vector<Shard>& shards);
 
-/// How many pods of each task a shard has.
-std::vector<int32_t> CountsOf(const Shard& shard);
+/// The spec has other counts than the shard, whose tasks are the same, or a shard in waves fewer
+/// than must start together.
+bool IsEdited(const JobSpec& spec, const Shard& held);
 
 /// Pods that are added to a job in one cluster. Borrows the State.
 struct MorePods {
@@ -33,9 +37,9 @@ struct MorePods {
   std::vector<NodePool::Task> gang;
 };
 /// Those of `want` that are beyond `have`; both by task of the spec. What a task has too many is
-/// not set against what another lacks.
+/// not set against what another lacks. `waves`: they are grants of waves (GrantOf).
 MorePods PodsBeyond(const State& state, const JobSpec& spec, const std::vector<int32_t>& have,
-                    const std::vector<int32_t>& want);
+                    const std::vector<int32_t>& want, bool waves);
 
 /// The pass: all that shrinks by creation, uid and key, then what grows, by priority first. Takes
 /// what they use from `clusters` (the round's views) and the round's limits. Ranks are left 0.
@@ -46,7 +50,8 @@ struct WaitingResize {
   JobKey job;
   std::string uid;
   std::string queue;
-  Shard wanted;  ///< What it would be charged for.
+  Shard wanted;         ///< What it would be charged for.
+  bool growth = false;  ///< Nobody edited it: it runs with a part of its pods so far.
   Verdict verdict = Verdict::kNone;
   std::string message;
   std::vector<Figure> figures;

@@ -5,6 +5,7 @@
 #include "federation/assert.h"
 #include "federation/children.h"
 #include "federation/divide.h"
+#include "federation/waves.h"
 
 namespace caldera {
 
@@ -175,12 +176,25 @@ std::vector<Shard> ChildShards(const JobSpec& spec, int64_t epoch,
 
 }  // namespace
 
-void SetReplicas(const JobSpec& spec, const std::vector<int32_t>& replicas, Shard& shard) {
-  for (size_t t = 0; t < replicas.size(); ++t) {
-    shard.tasks[t].replicas = replicas[t];
-  }
+void SetCounts(const JobSpec& spec, const std::vector<int32_t>& counts, Shard& shard) {
+  const bool waves = shard.InWaves() || !spec.elastic;
   shard.min_available = spec.min_available;
-  SetRequests(spec, shard);
+  for (size_t t = 0; t < counts.size(); ++t) {
+    TaskGrant& task = shard.tasks[t];
+    if (!waves) {
+      task.replicas = counts[t];
+      // Where the job's floor is below those of its tasks, Volcano leaves them out of account, but
+      // takes none above the replicas.
+      task.min_available = std::min(spec.tasks[t].min_available, counts[t]);
+    } else {
+      task.at_once = counts[t];
+    }
+  }
+  if (!waves) {
+    SetRequests(spec, shard);
+  } else {
+    shard.requests = GrantOf(spec, counts);
+  }
 }
 
 std::vector<Shard> WholeShards(const State& state, const JobEntry& job,

@@ -13,8 +13,9 @@ namespace caldera {
 /// The whole job in one cluster: one shard, or all children of a HyperJob.
 std::vector<Shard> WholeShards(const State& state, const JobEntry& job, const std::string& cluster);
 
-/// Gives the only shard of a job so many pods of each task, and what follows from that.
-void SetReplicas(const JobSpec& spec, const std::vector<int32_t>& replicas, Shard& shard);
+/// Gives the only shard of a job so many pods of each task at a time, and what follows from that:
+/// of one that says `elastic` these are its replicas, any other keeps all and runs in waves.
+void SetCounts(const JobSpec& spec, const std::vector<int32_t>& counts, Shard& shard);
 
 /// The shards of a split job, in the order of `parts`; every shard has all tasks. Sums are exact,
 /// task by task and in all:

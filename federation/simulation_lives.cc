@@ -11,10 +11,11 @@ namespace caldera {
 
 namespace {
 
+/// Those that run at a time.
 int64_t Pods(const std::vector<Shard>& shards) {
   int64_t pods = 0;
   for (const Shard& shard : shards) {
-    pods += shard.Pods();
+    pods += shard.PodsAtOnce();
   }
   return pods;
 }
@@ -196,8 +197,12 @@ void JobLives::Start(JobIndex job, const std::vector<Shard>& shards) {
 
 /// What is granted counts from now on; Settle and Account came before it took effect.
 void JobLives::Resize(JobIndex job, const std::vector<Shard>& shards) {
-  At(job).granted = Pods(shards);
+  Life& life = At(job);
+  life.granted = Pods(shards);
   Void(job);
+  if (script_.summary_every != Millis(0) && shards.front().InWaves()) {
+    due_.push({std::max(Now(), life.begins), Due::kBegin, life.record, life.version, job});
+  }
   ScheduleEnd(job);
 }
 
@@ -280,7 +285,7 @@ void JobLives::Begin(JobIndex job) {
   upsert.job.reports.clear();
   for (const Shard& shard : state_.job(job).charge->shards) {
     for (const TaskGrant& grant : shard.tasks) {
-      upsert.job.reports.push_back({grant.name, grant.replicas, 0});
+      upsert.job.reports.push_back({grant.name, grant.AtOnce(), 0});
     }
   }
   upsert.job.reported = std::chrono::floor<std::chrono::seconds>(Now());

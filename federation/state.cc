@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "federation/elastic.h"
+
 namespace caldera {
 
 namespace {
@@ -75,6 +77,13 @@ Time State::NextTimed() const {
   for (const auto* due : {&settling_, &backing_off_}) {
     if (!due->empty()) {
       consider(due->begin()->first);
+    }
+  }
+  for (const JobIndex job : resizes_) {
+    const auto& shards = jobs_[job].charge->shards;
+    if (shards.size() == 1 && shards.front().shrunk != Time()) {
+      consider(shards.front().shrunk + SeenAfter(*this));
+      consider(shards.front().shrunk + kGrowAfterShrink);
     }
   }
   // Usage, and with it who may take from whom, moves by itself; it matters only to who waits.

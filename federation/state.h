@@ -160,7 +160,7 @@ struct JobClass {
   ShapeIndex shape = kNoIndex;
   bool preemptible = true;       ///< One that is not never borrows.
   Millis estimate{0};            ///< How long they run at most, rounded up; 0: not known.
-  SpecIndex elastic = kNoIndex;  ///< Of jobs that may get a part of it: all of one spec.
+  SpecIndex partial = kNoIndex;  ///< Of jobs that may get a part of it: all of one spec.
   /// Clusters that back off for these jobs, or where pods of such a name still are; sorted.
   std::vector<ClusterIndex> blocked;
   ClassFifo waiting;  ///< Empty: the slot is free.
@@ -293,6 +293,7 @@ class State {
   void DropCharge(JobIndex index);
   void PutOnTop(JobIndex index);
   void TakeOffTop(JobIndex index);
+  [[nodiscard]] ResourceList StillToStart(const JobEntry& entry, const Shard& shard) const;
   [[nodiscard]] std::vector<Shard> Complete(const JobEntry& entry, std::vector<Shard> shards) const;
   void ExportJob(JobIndex index, std::vector<Change>& changes) const;
 

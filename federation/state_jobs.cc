@@ -5,6 +5,7 @@
 
 #include "federation/assert.h"
 #include "federation/children.h"
+#include "federation/elastic.h"
 #include "federation/resize.h"
 #include "federation/state.h"
 
@@ -260,7 +261,7 @@ void State::DropSpec(JobEntry& entry) {
 
 State::ClassKey State::KeyOf(const JobClass& job_class) {
   return {{job_class.queue, job_class.priority, job_class.tenant, job_class.shape,
-           job_class.preemptible ? 1 : 0, job_class.estimate.count(), job_class.elastic},
+           job_class.preemptible ? 1 : 0, job_class.estimate.count(), job_class.partial},
           job_class.blocked};
 }
 
@@ -279,7 +280,7 @@ void State::Enqueue(JobIndex index) {
                      entry.shape,
                      spec.preemptible,
                      EstimateUp(spec.running_estimate),
-                     spec.elastic ? entry.spec : kNoIndex,
+                     MayBePartial(spec) ? entry.spec : kNoIndex,
                      BlockedFor(entry),
                      {}};
   if (entry.backs_off != Time()) {
@@ -319,15 +320,42 @@ void State::Dequeue(JobIndex index) {
   }
 }
 
+/// What the pods ask for that the shard's member may start beside those that are reported.
+ResourceList State::StillToStart(const JobEntry& entry, const Shard& shard) const {
+  const JobSpec& spec = specs_[entry.spec];
+  std::vector<SeenPods> seen(spec.tasks.size());
+  for (size_t t = 0; t < seen.size(); ++t) {
+    for (const TaskReport& report : entry.reports) {
+      if (report.task == spec.tasks[t].name) {
+        seen[t] = {std::max(report.running, 0), std::max(report.finished, 0)};
+      }
+    }
+  }
+  ResourceList requests;
+  const std::vector<int64_t> start = PodsToStart(spec, shard, seen);
+  for (size_t t = 0; t < start.size(); ++t) {
+    AddTo(requests, Times(spec.tasks[t].request, start[t]));
+  }
+  return requests;
+}
+
 std::vector<Shard> State::Complete(const JobEntry& entry, std::vector<Shard> shards) const {
   for (Shard& shard : shards) {
     if (!shard.requests.empty()) {
       continue;
     }
+    const JobSpec& spec = specs_[entry.spec];
+    if (shard.InWaves() && HasTasksOf(spec, shard)) {
+      shard.requests = GrantOf(spec, CountsOf(shard));
+      continue;
+    }
     for (const TaskGrant& grant : shard.tasks) {
-      if (const Task* task = FindTask(specs_[entry.spec], grant.name); task != nullptr) {
-        AddTo(shard.requests, Times(task->request, std::max(grant.replicas, 0)));
+      if (const Task* task = FindTask(spec, grant.name); task != nullptr) {
+        AddTo(shard.requests, Times(task->request, std::max(grant.AtOnce(), 0)));
       }
+    }
+    if (shard.InWaves()) {
+      std::erase_if(shard.requests, [](const auto& amount) { return amount.second == 0; });
     }
   }
   return shards;
@@ -382,11 +410,24 @@ void State::DropCharge(JobIndex index) {
 
 void State::PutOnTop(JobIndex index) {
   JobEntry& entry = jobs_[index];
-  const Time settles = entry.reported + 2 * settings_.summary_period;
+  Time settles = entry.reported + 2 * settings_.summary_period;
   bool later = false;
   std::vector<ResourceVector>& on_top = on_top_[index];
   for (const Shard& shard : entry.charge->shards) {
     ResourceVector amounts = ToVector(resources_, shard.requests);
+    if (shard.InWaves() && HasTasksOf(specs_[entry.spec], shard)) {
+      // Its figures change with every pod: it does not begin anew each time.
+      const bool reported = entry.Reported() && !entry.reports.empty();
+      settles =
+          std::min(settles, std::max(entry.charge->at, shard.grown) + 6 * settings_.summary_period);
+      later = later || (reported && now_ < settles);
+      if (reported && now_ >= settles) {
+        amounts = ToVector(resources_, StillToStart(entry, shard));
+      }
+      clusters_[ClusterOf(shard.cluster)].on_top.Add(amounts);
+      on_top.push_back(std::move(amounts));
+      continue;
+    }
     for (const TaskGrant& grant : shard.tasks) {
       const Task* task = FindTask(specs_[entry.spec], grant.name);
       const int64_t reported = ReportedOf(entry, grant);

@@ -131,6 +131,9 @@ std::string TasksText(const std::vector<TaskGrant>& tasks) {
     AppendJsonString(out, task.name);
     out += ":{\"replicas\":" + std::to_string(task.replicas);
     AppendField(out, "minAvailable", task.min_available);
+    if (task.at_once.has_value()) {
+      AppendField(out, "atOnce", *task.at_once);
+    }
     out += '}';
   }
   return out + '}';
@@ -149,8 +152,13 @@ Result<std::vector<TaskGrant>> ParseTasks(std::string_view text) {
     TaskGrant task;
     if ((!tasks.empty() && !TakeText(text, ",")) || !TakeString(text, task.name) ||
         !TakeText(text, ":{\"replicas\":") || !TakeInteger(text, task.replicas) ||
-        !TakeText(text, ",\"minAvailable\":") || !TakeInteger(text, task.min_available) ||
-        !TakeText(text, "}")) {
+        !TakeText(text, ",\"minAvailable\":") || !TakeInteger(text, task.min_available)) {
+      return corrupt();
+    }
+    if (TakeText(text, ",\"atOnce\":") && !TakeInteger(text, task.at_once.emplace())) {
+      return corrupt();
+    }
+    if (!TakeText(text, "}")) {
       return corrupt();
     }
     tasks.push_back(std::move(task));

@@ -20,7 +20,7 @@ void AppendJsonString(std::string& out, std::string_view text);
 std::string AmountsText(const ResourceList& amounts);
 /// The inverse. Error: kCorrupt.
 Result<ResourceList> ParseAmounts(std::string_view text);
-/// {"worker":{"replicas":4,"minAvailable":4}}.
+/// {"worker":{"replicas":4,"minAvailable":4}}, with `atOnce` where it runs in waves.
 std::string TasksText(const std::vector<TaskGrant>& tasks);
 /// The inverse. Error: kCorrupt.
 Result<std::vector<TaskGrant>> ParseTasks(std::string_view text);

@@ -39,10 +39,11 @@ Value ShardsValue(const std::vector<Shard>& shards) {
   for (const Shard& shard : shards) {
     Value::Map tasks;
     for (const TaskGrant& task : shard.tasks) {
-      tasks.push_back(
-          {task.name,
-           Value::Map{{"replicas", task.replicas, {}}, {"minAvailable", task.min_available, {}}},
-           {}});
+      Value::Map grant{{"replicas", task.replicas, {}}, {"minAvailable", task.min_available, {}}};
+      if (task.at_once.has_value()) {
+        grant.push_back({"atOnce", *task.at_once, {}});
+      }
+      tasks.push_back({task.name, std::move(grant), {}});
     }
     Value::Map map{{"cluster", shard.cluster, {}}, {"epoch", shard.epoch, {}}};
     if (!shard.child.empty()) {

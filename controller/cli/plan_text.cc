@@ -185,8 +185,12 @@ class PlanPrinter {
     return requests;
   }
 
-  /// Of a split job `4+2`, in the order of ClustersOf.
+  /// Of a split job `4+2`, in the order of ClustersOf; of one in waves `3 of 4`.
   static std::string PodsOf(const std::vector<Shard>& shards) {
+    if (shards.size() == 1 && shards.front().InWaves()) {
+      return std::to_string(shards.front().PodsAtOnce()) + " of " +
+             std::to_string(shards.front().Pods());
+    }
     std::string text;
     for (const auto& [cluster, pods] : PodsByCluster(shards)) {
       text += (text.empty() ? "" : "+") + std::to_string(pods);

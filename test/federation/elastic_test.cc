@@ -90,14 +90,18 @@ TEST_CASE("Below its floor it waits and others come before its growth") {
   CHECK(plan.actions[0].job == Key("n/other"));
 }
 
-TEST_CASE("Who does not say elastic is placed whole or waits") {
+TEST_CASE(
+    "Where the job's floor is below its tasks' they do not count, and no task asks for more") {
   Fed fed;
   fed.AddCluster("east", "nvidia.com/gpu=24 cpu=64");
   fed.AddJob("n/t", "default", 4, "nvidia.com/gpu=8 cpu=1", [](Job& job) {
-    job.tasks[0].min_available = 1;
-    job.min_available = 1;
+    job.elastic = true;
+    job.min_available = 2;
   });
-  CHECK(fed.Go().actions.empty());
+  fed.Go();
+  CHECK(Held(fed, "n/t") == 3);
+  CHECK(fed.At("n/t").charge->shards[0].tasks[0].min_available == 3);
+  CHECK(fed.At("n/t").charge->shards[0].min_available == 2);
 }
 
 }  // namespace

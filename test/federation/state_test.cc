@@ -269,16 +269,19 @@ TEST_CASE("state: jobs of one kind share a spec and a shape and a class") {
   for (int i = 0; i < 10; ++i) {
     fed.AddJob("n/a" + std::to_string(i), "gold", 3, "cpu=1");
   }
-  fed.AddJob("n/b", "gold", 3, "cpu=1", [](Job& j) { j.min_available = 2; });
+  fed.AddJob("n/b", "gold", 3, "cpu=1", [](Job& j) { j.rendezvous = "r:1"; });
+  fed.AddJob("n/d", "gold", 3, "cpu=1", [](Job& j) { j.min_available = 2; });
   CHECK(fed.At("n/a0").spec == fed.At("n/a9").spec);
   CHECK(fed.At("n/a0").spec != fed.At("n/b").spec);
   CHECK(fed.At("n/a0").shape == fed.At("n/b").shape);
   CHECK(fed.At("n/a0").job_class == fed.At("n/b").job_class);
+  CHECK(fed.At("n/a0").shape == fed.At("n/d").shape);
+  CHECK(fed.At("n/a0").job_class != fed.At("n/d").job_class);  // It may be partial.
   for (int i = 0; i < 10; ++i) {
     const std::string name = "a" + std::to_string(i);
     fed.Do(JobDelete{{"n", name}, "uid-n/" + name});
   }
-  fed.Do(JobDelete{Key("n/b"), "uid-n/b"});
+  fed.Do(JobDelete{Key("n/b"), "uid-n/b"}).Do(JobDelete{Key("n/d"), "uid-n/d"});
   CHECK(fed.state.jobs().empty());
   const size_t shapes = fed.state.shape_count();
   fed.AddJob("n/c", "gold", 1, "cpu=7");

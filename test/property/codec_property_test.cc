@@ -92,6 +92,9 @@ TEST_CASE("property: a placement goes there and back") {
       for (int t = 0; t < tasks; ++t) {
         TaskGrant grant{*AnyText() + std::to_string(t), *rc::gen::inRange(0, 1000), 0};
         grant.min_available = *rc::gen::inRange(0, grant.replicas + 1);
+        if (*rc::gen::arbitrary<bool>()) {
+          grant.at_once = *rc::gen::inRange(0, grant.replicas + 1);
+        }
         replicas += grant.replicas;
         shard.tasks.push_back(grant);
       }

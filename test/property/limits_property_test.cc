@@ -61,10 +61,10 @@ ResourceList Added(const RefJob& job, const Shard& shard) {
   ResourceList added;
   for (size_t t = 0; t < shard.tasks.size(); ++t) {
     const TaskGrant& grant = shard.tasks[t];
-    const int32_t held = job.charge ? job.charge->shards.front().tasks[t].replicas : 0;
+    const int32_t held = job.charge ? job.charge->shards.front().tasks[t].AtOnce() : 0;
     for (const Task& task : job.object.tasks) {
-      if (task.name == grant.name && grant.replicas > held) {
-        AddTo(added, Times(task.request, int64_t{grant.replicas} - held));
+      if (task.name == grant.name && grant.AtOnce() > held) {
+        AddTo(added, Times(task.request, int64_t{grant.AtOnce()} - held));
       }
     }
   }

@@ -19,14 +19,37 @@ ResourceList Capacity(const ResourceList& allocatable) {
   return list;
 }
 
-ResourceList RequestsOf(const Job& job, const std::vector<TaskGrant>& grants) {
+bool HasTasksOf(const Job& job, const Shard& shard) {
+  bool same = job.tasks.size() == shard.tasks.size();
+  for (size_t t = 0; same && t < job.tasks.size(); ++t) {
+    same = job.tasks[t].name == shard.tasks[t].name;
+  }
+  return same;
+}
+
+ResourceList RequestsOf(const Job& job, const Shard& shard) {
   ResourceList sum;
-  for (const TaskGrant& grant : grants) {
+  for (const TaskGrant& grant : shard.tasks) {
     for (const Task& task : job.tasks) {
       if (task.name == grant.name) {
-        AddTo(sum, Times(task.request, grant.replicas));
+        AddTo(sum, Times(task.request, grant.AtOnce()));
       }
     }
+  }
+  if (shard.InWaves()) {
+    // Of pods that differ, small ones may run in the place of large ones.
+    std::set<ResourceList> sizes;
+    int64_t pods = 0;
+    for (const Task& task : job.tasks) {
+      pods += task.replicas;
+      if (task.replicas > 0) {
+        sizes.insert(task.request);
+      }
+    }
+    if (HasTasksOf(job, shard) && sizes.size() > 1 && shard.PodsAtOnce() > 0) {
+      sum["pods"] = pods;
+    }
+    std::erase_if(sum, [](const auto& entry) { return entry.second == 0; });
   }
   return sum;
 }
@@ -34,9 +57,37 @@ ResourceList RequestsOf(const Job& job, const std::vector<TaskGrant>& grants) {
 void Complete(const Job& job, std::vector<Shard>& shards) {
   for (Shard& shard : shards) {
     if (shard.requests.empty()) {
-      shard.requests = RequestsOf(job, shard.tasks);
+      shard.requests = RequestsOf(job, shard);
     }
   }
+}
+
+/// Pods of a shard in waves that may still start, by task, one after the other: those granted, then
+/// the others. `running` and `finished` by task.
+std::vector<int64_t> Starts(const Job& job, const Shard& shard, const std::vector<int64_t>& running,
+                            const std::vector<int64_t>& finished) {
+  ResourceList room = shard.requests;
+  for (size_t t = 0; t < job.tasks.size(); ++t) {
+    Take(room, Times(job.tasks[t].request, running[t]));
+  }
+  std::vector<int64_t> starts(job.tasks.size(), 0);
+  for (const bool granted : {true, false}) {
+    for (size_t t = 0; t < job.tasks.size(); ++t) {
+      const TaskGrant& grant = shard.tasks[t];
+      const ResourceList& request = job.tasks[t].request;
+      const auto fits = [&] {
+        return std::all_of(request.begin(), request.end(), [&](const auto& entry) {
+          return entry.second <= 0 || entry.second <= At(room, entry.first);
+        });
+      };
+      while (running[t] + finished[t] + starts[t] < grant.replicas &&
+             (!granted || running[t] + starts[t] < grant.AtOnce()) && fits()) {
+        ++starts[t];
+        Take(room, request);
+      }
+    }
+  }
+  return starts;
 }
 
 int64_t Latest(const std::vector<Shard>& shards) {
@@ -79,6 +130,30 @@ int64_t Reported(const RefJob& job, const TaskGrant& grant) {
 /// What the shard uses that the cluster's summary does not show yet.
 ResourceList OnTop(const RefState& state, const RefJob& job, const Shard& shard) {
   ResourceList amounts = shard.requests;
+  if (shard.InWaves() && HasTasksOf(job.object, shard)) {
+    const Time begun = std::max(job.charge->at, shard.grown);
+    if (job.Reports().empty() ||
+        (state.now < job.object.reported + 2 * state.settings.summary_period &&
+         state.now < begun + 6 * state.settings.summary_period)) {
+      return amounts;
+    }
+    std::vector<int64_t> running(shard.tasks.size(), 0);
+    std::vector<int64_t> finished(shard.tasks.size(), 0);
+    for (size_t t = 0; t < shard.tasks.size(); ++t) {
+      for (const TaskReport& report : job.Reports()) {
+        if (report.task == shard.tasks[t].name) {
+          running[t] = report.running;
+          finished[t] = report.finished;
+        }
+      }
+    }
+    const std::vector<int64_t> starts = Starts(job.object, shard, running, finished);
+    amounts.clear();
+    for (size_t t = 0; t < starts.size(); ++t) {
+      AddTo(amounts, Times(job.object.tasks[t].request, starts[t]));
+    }
+    return amounts;
+  }
   if (state.now < job.object.reported + 2 * state.settings.summary_period) {
     return amounts;
   }
@@ -209,19 +284,29 @@ std::pair<ResourceList, ResourceList> FillNodes(const RefState& state, RefCluste
   for (const RefJob* job : jobs) {
     std::vector<RefGangTask> gang;
     for (const Shard& shard : job->charge->shards) {
+      std::vector<int64_t> runs;
+      std::vector<int64_t> ended;
       for (const TaskGrant& grant : shard.tasks) {
+        const std::string name = grant.name.substr(grant.name.find('/') + 1);
+        const auto [running, finished] = bound[{job->MemberKey(shard.child), name}];
+        int64_t reported = 0;
+        for (const TaskReport& report : job->Reports()) {
+          const bool tells = report.task == grant.name && job->charge->shards.size() == 1;
+          reported = tells ? report.finished : reported;
+        }
+        runs.push_back(running);
+        ended.push_back(std::max<int64_t>(finished, reported));
+      }
+      const bool waves = shard.InWaves() && HasTasksOf(job->object, shard);
+      const std::vector<int64_t> starts =
+          waves ? Starts(job->object, shard, runs, ended) : std::vector<int64_t>();
+      for (size_t g = 0; g < shard.tasks.size(); ++g) {
+        const TaskGrant& grant = shard.tasks[g];
         for (const Task& task : job->object.tasks) {
           if (shard.cluster != cluster.object.name || task.name != grant.name) {
             continue;
           }
-          const std::string name = grant.name.substr(grant.name.find('/') + 1);
-          const auto [running, finished] = bound[{job->MemberKey(shard.child), name}];
-          int64_t reported = 0;
-          for (const TaskReport& report : job->Reports()) {
-            const bool tells = report.task == grant.name && job->charge->shards.size() == 1;
-            reported = tells ? report.finished : reported;
-          }
-          const int64_t open = grant.replicas - running - std::max<int64_t>(finished, reported);
+          const int64_t open = waves ? starts[g] : grant.replicas - runs[g] - ended[g];
           if (open > 0) {
             gang.push_back({&task.nodes, task.request, open});
             AddTo(unbound, Times(task.request, open));

@@ -293,13 +293,14 @@ Job AnyJob(int i) {
 Job AnyJobOrHyperJob(int i) { return i % 8 == 5 ? AnyHyperJob(AnyJob(i), AnyTask) : AnyJob(i); }
 
 /// As the planner would have decided it, or (rarely) split.
-std::vector<Shard> AnyShards(const Job& job, int64_t epoch) {
+std::vector<Shard> AnyShards(const Job& job, int64_t epoch, bool partial = true) {
   if (job.kind == JobKind::kHyperJob) {
     return AnyChildren(job, epoch);
   }
   std::vector<Shard> shards;
   const int first = Pick(kClusters);
   const int count = OneIn(6) ? 2 : 1;
+  const bool waves = partial && count == 1 && OneIn(4);
   for (int s = 0; s < count; ++s) {
     Shard shard;
     shard.cluster = ClusterName((first + s) % kClusters);
@@ -311,6 +312,9 @@ std::vector<Shard> AnyShards(const Job& job, int64_t epoch) {
       }
       shard.tasks.push_back({task.name, replicas, replicas});
       shard.min_available += replicas;
+      if (waves) {
+        shard.tasks.back().at_once = Pick(replicas + 1);
+      }
     }
     shards.push_back(shard);
   }
@@ -368,13 +372,20 @@ World AnyWorld(const WorldOptions& options) {
   int64_t intent = 0;
   for (int j = 2 + Pick(kJobs - 1); j > 0; --j) {
     Job job = AnyJobOrHyperJob(j - 1);
+    if (!options.partial && job.kind == JobKind::kJob) {
+      job.min_available = 0;
+      for (const Task& task : job.tasks) {
+        job.min_available += task.replicas;
+      }
+    }
     if (options.running && OneIn(8)) {
-      job.placement = AnyShards(job, 1 + Pick(2));
+      job.placement = AnyShards(job, 1 + Pick(2), options.partial);
     }
     world.objects.emplace_back(JobUpsert{job});
     if (options.running && OneIn(6)) {
       world.placed.emplace_back(Placed{job.key, job.uid, ++intent,
-                                       kNow - Millis(OneOf({5, 500'000})), AnyShards(job, 3)});
+                                       kNow - Millis(OneOf({5, 500'000})),
+                                       AnyShards(job, 3, options.partial)});
     }
   }
   return world;
