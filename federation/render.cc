@@ -255,6 +255,20 @@ std::string WorkName(const std::string& job_uid, const std::string& child) {
   return "caldera-" + job_uid + (child.empty() ? "" : "-" + child);
 }
 
+std::string QueueOfWaves(const std::string& job_uid) { return WorkName(job_uid, ""); }
+
+std::string AtOnceText(const std::vector<TaskGrant>& tasks) {
+  const bool waves = std::any_of(tasks.begin(), tasks.end(),
+                                 [](const TaskGrant& task) { return task.at_once.has_value(); });
+  std::vector<std::string> counts;
+  for (const TaskGrant& task : tasks) {
+    if (waves) {
+      counts.push_back(std::to_string(task.AtOnce()));
+    }
+  }
+  return Joined(counts);
+}
+
 std::string ExecutionNamespace(const std::string& cluster) {
   return std::string(kExecutionNamespace) + cluster;
 }
@@ -276,6 +290,13 @@ Result<Value> RenderShardJob(const Value& defaulted_job, const ShardContext& con
   Value* const spec = job.Find("spec");
   CALDERA_ASSERT(spec != nullptr && spec->IsMap());
   spec->Set("minAvailable", int64_t{shard.min_available});
+<<<<<<< HEAD
+=======
+  if (shard.InWaves()) {
+    spec->Set("queue", QueueOfWaves(context.job_uid));
+  }
+  const std::string prefix = whole ? "" : TemplateOf(shard.child) + "/";
+>>>>>>> d873ba1 (Run jobs in waves in a member Queue of their own)
   if (Value* const tasks = spec->Find("tasks"); tasks != nullptr && tasks->IsList()) {
     for (Value& task : tasks->AsList()) {
       RenderTask(task, context);
@@ -298,6 +319,9 @@ Value RenderWork(const Value& shard_job, const ShardContext& context) {
   annotations.Set(annotation("intent"), std::to_string(context.intent));
   if (context.generation != 0) {
     annotations.Set(annotation("generation"), std::to_string(context.generation));
+  }
+  if (shard.InWaves()) {
+    annotations.Set(annotation("at-once"), AtOnceText(shard.tasks));
   }
   if (!context.digest.empty()) {
     annotations.Set(annotation("digest"), context.digest);

@@ -28,6 +28,7 @@ struct ShardContext {
 };
 
 /// The Job as the member gets it: same name and namespace, the shard's replicas, every default in,
+/// in waves the Queue of its own,
 /// the CALDERA_* environment in every container; without status, uid, resourceVersion,
 /// generation, managedFields, ownerReferences, finalizers, creationTimestamp,
 /// last-applied-configuration and Caldera's own annotations; with Karmada's label and annotations
@@ -52,6 +53,12 @@ std::string ExecutionNamespace(const std::string& cluster);
 /// finalizer off, yet does not set it. Without it
 /// a deleted Work leaves the object behind.
 Value WorkFinalizers();
+
+/// The member Queue of a shard that runs in waves.
+std::string QueueOfWaves(const std::string& job_uid);
+/// How many pods of each task run at once, `1,2`; empty for a shard without waves. Annotation
+/// `at-once` of its Work: with it a lost ledger is rebuilt.
+std::string AtOnceText(const std::vector<TaskGrant>& tasks);
 
 /// The Work's name for a job uid (and child of a HyperJob).
 std::string WorkName(const std::string& job_uid, const std::string& child);

@@ -225,6 +225,13 @@ void Carriers::FollowQueues() {
   if (stopped_) {
     return;
   }
+  // By the names of their Works, which a cluster's has in its namespace.
+  std::map<WorkKey, Carrier> waves;
+  for (const auto& [key, index] : state_.jobs()) {
+    if (auto carrier = MakeWavesCarrier(state_, state_.job(index))) {
+      waves.emplace(KeyOf(*carrier), *std::move(carrier));
+    }
+  }
   std::map<std::string, const Queue*> queues;
   for (const auto& [name, index] : state_.queues()) {
     if (const auto& object = state_.queue(index).object; object.has_value()) {
@@ -233,11 +240,13 @@ void Carriers::FollowQueues() {
   }
   for (const auto& [key, view] : observer_.OtherWorks()) {
     const auto queue = queues.find(key.second);
-    if (view.role != WorkRole::kQueue || queue == queues.end()) {
+    const auto wave = waves.find(key);
+    if (view.role != WorkRole::kQueue || (queue == queues.end() && wave == waves.end())) {
       CollectIfUnused(key);
       continue;
     }
-    const auto carrier = MakeQueueCarrier(*queue->second, view.cluster);
+    const auto carrier = wave != waves.end() ? std::optional(wave->second)
+                                             : MakeQueueCarrier(*queue->second, view.cluster);
     if (!carrier || busy_.contains(key) || view.deleting) {
       continue;
     }

@@ -42,7 +42,8 @@ class Carriers : public std::enable_shared_from_this<Carriers> {
   void SetUses(const std::string& job_uid, std::set<WorkKey> uses);
   /// All users are known from now on: what has none goes.
   void BeginCollecting();
-  /// Member Queues follow the federation's: weight, and the end.
+  /// Member Queues follow the federation's: weight, and the end; those of jobs in waves their
+  /// grants.
   void FollowQueues();
   /// The access to members follows the settings and the clusters that there are.
   void FollowAccess();

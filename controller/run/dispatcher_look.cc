@@ -19,22 +19,23 @@ constexpr size_t kMostStepsAShard = 6;
 // A Work that is on its way out is waited for by its watch; this is for a watch that lost it.
 constexpr Millis kLookForGone{30'000};
 
-std::string Summary(const Charge& charge) {
-  std::string text;
-  for (const Shard& shard : charge.shards) {
-    text += (text.empty() ? "" : ", ") + (shard.child.empty() ? "" : shard.child + ": ") +
-            std::to_string(shard.Pods()) + " pods in cluster " + shard.cluster + " (epoch " +
-            std::to_string(shard.epoch) + ")";
-  }
-  return text;
-}
-
 bool IsFirst(const Charge& charge) {
   return std::all_of(charge.shards.begin(), charge.shards.end(),
                      [](const Shard& shard) { return shard.epoch == 1; });
 }
 
 }  // namespace
+
+std::string SummaryOf(const Charge& charge) {
+  std::string text;
+  for (const Shard& shard : charge.shards) {
+    text += (text.empty() ? "" : ", ") + (shard.child.empty() ? "" : shard.child + ": ") +
+            std::to_string(shard.Pods()) + " pods in cluster " + shard.cluster + " (epoch " +
+            std::to_string(shard.epoch) +
+            (shard.InWaves() ? ", " + std::to_string(shard.PodsAtOnce()) + " at a time)" : ")");
+  }
+  return text;
+}
 
 JobLook::JobLook(const DispatchContext& context, std::string uid, JobMemory& memory,
                  Handlers handlers)
@@ -125,7 +126,7 @@ void JobLook::StepPlaced() {
     // placement says the rest.
     const bool told = context_.events.NotWaiting(uid_) && IsFirst(charge());
     if (std::exchange(created_, false) && !told) {
-      Say(EventType::kNormal, "Placed", Summary(charge()), EventRepeat::kOnce);
+      Say(EventType::kNormal, "Placed", SummaryOf(charge()), EventRepeat::kOnce);
     }
     // Shards of a split job were made suspended, so that all start together.
     if (SuspendWhere([](const SeenWork& work) { return !work.deleting; }, false) || Resize() ||

@@ -36,6 +36,9 @@ struct LookOutcome {
   Time again;  ///< Look again then; zero: no need.
 };
 
+/// `4 pods in cluster east (epoch 1)`, shard by shard.
+std::string SummaryOf(const Charge& charge);
+
 class JobLook : public std::enable_shared_from_this<JobLook> {
  public:
   struct Handlers {

@@ -135,6 +135,9 @@ Value ToPatch(const ManifestPatch& patch) {
   if (patch.generation != 0) {
     annotations.Set(Annotation("generation"), std::to_string(patch.generation));
   }
+  if (!patch.at_once.empty()) {
+    annotations.Set(Annotation("at-once"), patch.at_once);
+  }
   Value metadata = Metadata(patch.uid);
   metadata.Set("annotations", std::move(annotations));
   return Value::Map{

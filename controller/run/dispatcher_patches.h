@@ -36,6 +36,7 @@ struct ManifestPatch {
   std::string digest;
   int64_t intent = 0;      ///< 0: stays.
   int64_t generation = 0;  ///< 0: stays.
+  std::string at_once{};   ///< Empty: stays.
 };
 Value ToPatch(const ManifestPatch& patch);
 

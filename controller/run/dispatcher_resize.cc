@@ -147,14 +147,19 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
     Step();
     return;
   }
-  const ManifestPatch patch{view->uid, merged, Digest(WriteJson(merged)), charge().intent,
-                            generation};
+  const std::string at_once = AtOnceText(shards[index].tasks);
+  const ManifestPatch patch{view->uid,       merged,     Digest(WriteJson(merged)),
+                            charge().intent, generation, at_once};
+  const bool resized = merged != there || at_once != AtOnceText(view->grants);
   context_.client.Patch(
       {&resource::Works(), key.first, key.second}, PatchKind::kMerge, ToPatch(patch), "",
-      OnObject([this, key](Result<Value> patched) {
+      OnObject([this, key, resized](Result<Value> patched) {
         if (!patched) {
           Fail(patched.error().Within("resize Work " + key.first + "/" + key.second));
           return;
+        }
+        if (resized && AimOf(seen_, memory_) == Aim::kPlaced) {
+          Say(EventType::kNormal, "Resized", SummaryOf(charge()), EventRepeat::kEachTime);
         }
         RememberWork(key, *patched);
         Step();

@@ -17,7 +17,8 @@ std::vector<std::pair<EventTarget, Event>> ResizeEvents::After(
           TargetOf(resize.job, resize.uid, JobKind::kJob),
           // The figures differ from cycle to cycle, so only a restart can say the same again.
           Event{EventType::kNormal, "ResizeWaiting",
-                "replicas and minAvailable stay as they were placed: " +
+                (resize.growth ? "it runs with a part of its pods: "
+                               : "replicas and minAvailable stay as they were placed: ") +
                     std::string(VerdictName(resize.verdict)) + ": " + resize.message,
                 EventRepeat::kOnce});
     }

@@ -243,6 +243,31 @@ int64_t ShardCountOf(const Value& task) {
   return 1;
 }
 
+// Annotation `at-once`: `1,2`, by task; a text that does not fit the tasks says nothing.
+void ReadAtOnce(std::string_view text, std::vector<TaskGrant>& grants) {
+  std::vector<int32_t> counts;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    const auto [rest, error] = std::from_chars(at, end, counts.emplace_back());
+    if (error != std::errc() || (rest != end && *rest != ',')) {
+      return;
+    }
+    at = rest == end ? end : rest + 1;
+  }
+  if (counts.size() != grants.size()) {
+    return;
+  }
+  for (size_t t = 0; t < counts.size(); ++t) {
+    if (counts[t] < 0 || counts[t] > grants[t].replicas) {
+      return;
+    }
+  }
+  for (size_t t = 0; t < counts.size(); ++t) {
+    grants[t].at_once = counts[t];
+  }
+}
+
 void ReadGrants(const Value& spec, WorkView& view) {
   view.min_available = CountAt(spec, {"minAvailable"});
   for (const Value& task : ListAt(spec, {"tasks"})) {
@@ -355,6 +380,7 @@ Result<WorkView> ReadWork(const Value& work) {
   if (const Value* const spec = job == nullptr ? nullptr : job->Find("spec"); spec != nullptr) {
     view.grace = GraceOf(*spec);
     ReadGrants(*spec, view);
+    ReadAtOnce(OurAnnotationOf(work, "at-once"), view.grants);
   }
   ReadReport(work, job, view);
   return view;
