@@ -290,13 +290,9 @@ Result<Value> RenderShardJob(const Value& defaulted_job, const ShardContext& con
   Value* const spec = job.Find("spec");
   CALDERA_ASSERT(spec != nullptr && spec->IsMap());
   spec->Set("minAvailable", int64_t{shard.min_available});
-<<<<<<< HEAD
-=======
   if (shard.InWaves()) {
     spec->Set("queue", QueueOfWaves(context.job_uid));
   }
-  const std::string prefix = whole ? "" : TemplateOf(shard.child) + "/";
->>>>>>> d873ba1 (Run jobs in waves in a member Queue of their own)
   if (Value* const tasks = spec->Find("tasks"); tasks != nullptr && tasks->IsList()) {
     for (Value& task : tasks->AsList()) {
       RenderTask(task, context);

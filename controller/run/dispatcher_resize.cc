@@ -147,19 +147,18 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
     Step();
     return;
   }
-  const std::string at_once = AtOnceText(shards[index].tasks);
   const ManifestPatch patch{view->uid,       merged,     Digest(WriteJson(merged)),
-                            charge().intent, generation, at_once};
-  const bool resized = merged != there || at_once != AtOnceText(view->grants);
+                            charge().intent, generation, AtOnceText(shards[index].tasks)};
+  const std::string news = view->grants == shards[index].tasks ? "" : SummaryOf(charge());
   context_.client.Patch(
       {&resource::Works(), key.first, key.second}, PatchKind::kMerge, ToPatch(patch), "",
-      OnObject([this, key, resized](Result<Value> patched) {
+      OnObject([this, key, news](Result<Value> patched) {
         if (!patched) {
           Fail(patched.error().Within("resize Work " + key.first + "/" + key.second));
           return;
         }
-        if (resized && AimOf(seen_, memory_) == Aim::kPlaced) {
-          Say(EventType::kNormal, "Resized", SummaryOf(charge()), EventRepeat::kEachTime);
+        if (!news.empty()) {
+          Say(EventType::kNormal, "Resized", news, EventRepeat::kEachTime);
         }
         RememberWork(key, *patched);
         Step();

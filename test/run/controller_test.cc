@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/kube/json_reader.h"
 #include "controller/run/log.h"
 #include "storage/database.h"
 #include "storage/ledger.h"
@@ -260,6 +261,55 @@ TEST_CASE("Without a ledger the Works say where a job runs, whatever was done to
     CHECK(fed.Phase("b") == "Completed");
     CHECK(Settled(one->controller->state()));
   }
+}
+
+TEST_CASE("A job in waves is held to its grant by a Queue of its own, which follows and goes") {
+  const std::string queues = "/apis/scheduling.volcano.sh/v1beta1/queues";
+  Federation fed;
+  fed.Merge(fed.karmada, queues + "/gold", R"({"spec":{"capability":{"cpu":"3"}}})");
+  auto one = fed.StartReplica();
+  const Value job = fed.Create(
+      fed.karmada, kJobs,
+      R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"w"},)"
+      R"("spec":{"queue":"gold","minAvailable":2,"tasks":[{"name":"worker","replicas":8,)"
+      R"("template":{"spec":{"containers":[{"name":"c","image":"i","resources":)"
+      R"({"requests":{"cpu":"1"}}}]}}}]}})");
+  const std::string own = queues + "/caldera-" + std::string(TextAt(job, {"metadata", "uid"}));
+  fed.Advance(kSoon);
+  REQUIRE(fed.Running() == std::multiset<std::string>{"east/w"});
+  const auto running = [&] {
+    const Value there = fed.Get(fed.east, kJobs + "/w");
+    const Value* const count = there.At({"status", "running"});
+    return count == nullptr ? 0 : count->AsInteger();
+  };
+  CHECK(fed.Phase("w") == "Running");
+  CHECK(running() == 3);
+  CHECK(TextAt(fed.Get(fed.east, kJobs + "/w"), {"spec", "queue"}) ==
+        own.substr(own.rfind('/') + 1));
+  CHECK(*fed.Get(fed.east, own).Find("spec") ==
+        *ParseJson(R"({"parent":"root","weight":1,"reclaimable":false,"capability":{"cpu":"3"}})"));
+  // A lost ledger is rebuilt from the Works: the grant is not forgotten, nor taken for all pods.
+  one.reset();
+  one = fed.StartReplica("two", "another.db");
+  fed.Advance(Millis(25'000));
+  REQUIRE(one->controller->leading());
+  const State& state = one->controller->state();
+  const QueueIndex gold = state.queues().at("gold");
+  CHECK(state.queue(gold).charged[state.resources().Find("cpu")] == 3'000);
+  CHECK(running() == 3);
+  fed.Merge(fed.karmada, queues + "/gold", R"({"spec":{"capability":{"cpu":"5"}}})");
+  fed.Advance(Millis(5'000));
+  CHECK(state.queue(gold).charged[state.resources().Find("cpu")] == 5'000);
+  CHECK(TextAt(fed.Get(fed.east, own), {"spec", "capability", "cpu"}) == "5");
+  CHECK(running() == 5);
+  fed.Advance(2 * kRun);
+  CHECK(fed.Phase("w") == "Completed");
+  CHECK(*fed.Get(fed.karmada, kJobs + "/w").At({"status", "succeeded"}) == Value(int64_t{8}));
+  CHECK(Settled(state));
+  fed.Delete(fed.karmada, kJobs + "/w");
+  fed.Advance(Millis(30'000));
+  CHECK(fed.Works() == 0);
+  CHECK(fed.Get(fed.east, own).IsNull());
 }
 
 TEST_CASE("What cannot be recorded is not done; it is done once it can") {
