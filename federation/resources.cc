@@ -32,17 +32,6 @@ std::string_view WithoutQuotaPrefix(std::string_view resource) {
 
 }  // namespace
 
-int64_t SaturatingAdd(int64_t a, int64_t b) {
-  if (a == kUnlimited || b == kUnlimited) {
-    return kUnlimited;
-  }
-  return Saturated(Int128{a} + b);
-}
-
-int64_t SaturatingSub(int64_t a, int64_t b) {
-  return a == kUnlimited ? kUnlimited : Saturated(Int128{a} - b);
-}
-
 int64_t SaturatingMul(int64_t a, int64_t n) { return Saturated(Int128{a} * n); }
 
 bool IsMilli(std::string_view resource) { return WithoutQuotaPrefix(resource) == "cpu"; }
@@ -114,31 +103,24 @@ ResourceIndex ResourceCatalog::Find(std::string_view name) const {
   return known == index_.end() ? kNone : known->second;
 }
 
-void ResourceVector::Set(ResourceIndex r, int64_t amount) {
-  if (r >= amounts_.size()) {
-    amounts_.resize(size_t{r} + 1, 0);
-  }
-  amounts_[r] = amount;
-}
-
 void ResourceVector::Add(const ResourceVector& other) {
-  amounts_.resize(std::max(size(), other.size()), 0);
-  for (size_t r = 0; r < other.amounts_.size(); ++r) {
-    amounts_[r] = SaturatingAdd(amounts_[r], other.amounts_[r]);
+  Widen(other.size());
+  for (ResourceIndex r = 0; r < other.size(); ++r) {
+    At(r) = SaturatingAdd(At(r), other[r]);
   }
 }
 
 void ResourceVector::Subtract(const ResourceVector& other) {
-  amounts_.resize(std::max(size(), other.size()), 0);
-  for (size_t r = 0; r < other.amounts_.size(); ++r) {
-    amounts_[r] = SaturatingSub(amounts_[r], other.amounts_[r]);
+  Widen(other.size());
+  for (ResourceIndex r = 0; r < other.size(); ++r) {
+    At(r) = SaturatingSub(At(r), other[r]);
   }
 }
 
 void ResourceVector::AddTimes(const ResourceVector& other, int64_t n) {
-  amounts_.resize(std::max(size(), other.size()), 0);
-  for (size_t r = 0; r < other.amounts_.size(); ++r) {
-    amounts_[r] = SaturatingAdd(amounts_[r], SaturatingMul(other.amounts_[r], n));
+  Widen(other.size());
+  for (ResourceIndex r = 0; r < other.size(); ++r) {
+    At(r) = SaturatingAdd(At(r), SaturatingMul(other[r], n));
   }
 }
 
@@ -153,7 +135,12 @@ bool ResourceVector::FitsIn(const ResourceVector& other) const {
 }
 
 bool ResourceVector::IsZero() const {
-  return std::all_of(amounts_.begin(), amounts_.end(), [](int64_t amount) { return amount == 0; });
+  for (ResourceIndex r = 0; r < size(); ++r) {
+    if ((*this)[r] != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool operator==(const ResourceVector& a, const ResourceVector& b) {
@@ -166,17 +153,10 @@ bool operator==(const ResourceVector& a, const ResourceVector& b) {
   return true;
 }
 
-void ResourceLimits::Set(ResourceIndex r, int64_t limit) {
-  if (r >= limits_.size()) {
-    limits_.resize(size_t{r} + 1, kUnlimited);
-  }
-  limits_[r] = limit;
-}
-
 void ResourceLimits::Tighten(const ResourceLimits& other) {
-  limits_.resize(std::max(size(), other.size()), kUnlimited);
-  for (size_t r = 0; r < other.limits_.size(); ++r) {
-    limits_[r] = std::min(limits_[r], other.limits_[r]);
+  Widen(other.size());
+  for (ResourceIndex r = 0; r < other.size(); ++r) {
+    At(r) = std::min(At(r), other[r]);
   }
 }
 

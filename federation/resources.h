@@ -4,6 +4,7 @@
 // (bytes, devices, pods). All arithmetic saturates. Values, any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -23,8 +24,26 @@ using ResourceList = std::map<std::string, int64_t, std::less<>>;
 
 /// a + b, a - b, a * n without wrapping: they stop at the ends of int64. kUnlimited stays
 /// kUnlimited.
-int64_t SaturatingAdd(int64_t a, int64_t b);
-int64_t SaturatingSub(int64_t a, int64_t b);
+inline int64_t SaturatingAdd(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (a == kUnlimited || b == kUnlimited) {
+    return kUnlimited;
+  }
+  if (__builtin_add_overflow(a, b, &sum)) {
+    return a < 0 ? std::numeric_limits<int64_t>::min() : kUnlimited;
+  }
+  return sum;
+}
+inline int64_t SaturatingSub(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (a == kUnlimited) {
+    return kUnlimited;
+  }
+  if (__builtin_sub_overflow(a, b, &difference)) {
+    return a < 0 ? std::numeric_limits<int64_t>::min() : kUnlimited;
+  }
+  return difference;
+}
 int64_t SaturatingMul(int64_t a, int64_t n);
 
 /// True where amounts of this resource are thousandths (cpu).
@@ -69,17 +88,44 @@ class ResourceCatalog {
   std::map<std::string, ResourceIndex, std::less<>> index_;
 };
 
-/// Dense amounts. Entries beyond size() count as 0, so vectors made before a resource was interned
-/// stay valid.
-class ResourceVector {
+/// int64 by ResourceIndex; entries beyond size() are kAbsent, so that values made before a resource
+/// was interned stay valid. The first eight need no allocation: a round makes and copies millions.
+template <int64_t kAbsent>
+class DenseAmounts {
  public:
-  ResourceVector() = default;
+  DenseAmounts() { few_.fill(kAbsent); }
   [[nodiscard]] int64_t operator[](ResourceIndex r) const {
-    return r < amounts_.size() ? amounts_[r] : 0;
+    return r < kFew ? few_[r] : r - kFew < more_.size() ? more_[r - kFew] : kAbsent;
   }
-  void Set(ResourceIndex r, int64_t amount);
-  [[nodiscard]] size_t size() const { return amounts_.size(); }
+  void Set(ResourceIndex r, int64_t amount) {
+    Widen(size_t{r} + 1);
+    At(r) = amount;
+  }
+  [[nodiscard]] size_t size() const { return size_; }
 
+ protected:
+  [[nodiscard]] int64_t& At(ResourceIndex r) { return r < kFew ? few_[r] : more_[r - kFew]; }
+  /// At least that size.
+  void Widen(size_t size) {
+    if (size > size_) {
+      size_ = size;
+      if (size > kFew) {
+        more_.resize(size - kFew, kAbsent);
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kFew = 8;
+
+  std::array<int64_t, kFew> few_;
+  size_t size_ = 0;
+  std::vector<int64_t> more_;
+};
+
+/// Dense amounts; what is absent is 0.
+class ResourceVector : public DenseAmounts<0> {
+ public:
   void Add(const ResourceVector& other);
   void Subtract(const ResourceVector& other);
   void AddTimes(const ResourceVector& other, int64_t n);
@@ -88,24 +134,13 @@ class ResourceVector {
   [[nodiscard]] bool IsZero() const;
   /// By value: trailing zeros do not matter.
   friend bool operator==(const ResourceVector& a, const ResourceVector& b);
-
- private:
-  std::vector<int64_t> amounts_;
 };
 
-/// Dense limits: entries beyond size() and entries of kUnlimited are no limit; 0 is none.
-class ResourceLimits {
+/// Dense limits: what is absent and entries of kUnlimited are no limit; 0 is none.
+class ResourceLimits : public DenseAmounts<kUnlimited> {
  public:
-  [[nodiscard]] int64_t operator[](ResourceIndex r) const {
-    return r < limits_.size() ? limits_[r] : kUnlimited;
-  }
-  void Set(ResourceIndex r, int64_t limit);
   /// Keeps the smaller of both, per resource.
   void Tighten(const ResourceLimits& other);
-  [[nodiscard]] size_t size() const { return limits_.size(); }
-
- private:
-  std::vector<int64_t> limits_;
 };
 
 ResourceVector ToVector(ResourceCatalog& catalog, const ResourceList& list);
