@@ -22,11 +22,11 @@ class Checker {
   std::vector<std::string> Run(const Plan& plan) {
     for (size_t k = 0; k < plan.actions.size(); ++k) {
       const Action& action = plan.actions[k];
-      subject_ = action.job.ToString();
+      job_ = &action.job;
       Expect(action.rank == static_cast<int32_t>(k) + 1, "its rank is not its position");
       CheckAction(action);
     }
-    subject_ = "the plan";
+    job_ = nullptr;
     for (const std::string& broken : limits_.Reserved()) {
       Expect(false, broken);
     }
@@ -34,9 +34,13 @@ class Checker {
   }
 
  private:
-  void Expect(bool holds, const std::string& rule) {
+  /// The rule in parts: they are put together only where it is broken.
+  template <typename... Parts>
+  void Expect(bool holds, const Parts&... rule) {
     if (!holds) {
-      broken_.push_back(subject_ + ": " + rule);
+      std::string& broken = broken_.emplace_back(job_ == nullptr ? "the plan" : job_->ToString());
+      broken += ": ";
+      (broken.append(rule), ...);
     }
   }
 
@@ -80,7 +84,9 @@ class Checker {
       return;
     }
     const JobEntry& job = state_.job(it->second);
-    Expect(placed_.insert(it->second).second, "it is placed twice");
+    placed_.resize(std::max<size_t>(placed_.size(), size_t{it->second} + 1), false);
+    Expect(!placed_[it->second], "it is placed twice");
+    placed_[it->second] = true;
     if (action.action == ActionKind::kEvict) {
       CheckEvict(job, action);
       return;
@@ -100,12 +106,12 @@ class Checker {
     }
     for (const Shard& shard : action.shards) {
       for (const ClusterBackoff& backoff : job.backoffs) {
-        Expect(backoff.cluster != shard.cluster || backoff.until <= state_.now(),
-               "cluster " + shard.cluster + " backs off for it");
+        Expect(backoff.cluster != shard.cluster || backoff.until <= state_.now(), "cluster ",
+               shard.cluster, " backs off for it");
       }
       const auto there = state_.clusters().find(shard.cluster);
       Expect(there == state_.clusters().end() || state_.PodsOf(job, there->second) == 0,
-             "pods of it are still in cluster " + shard.cluster);
+             "pods of it are still in cluster ", shard.cluster);
       if (CheckCluster(state_.spec(job).clusters, shard)) {
         for (const std::string& broken : limits_.Charge(job, shard)) {
           Expect(false, broken);
@@ -133,7 +139,7 @@ class Checker {
       const auto before = std::find_if(held.tasks.begin(), held.tasks.end(),
                                        [&](const TaskGrant& t) { return t.name == grant.name; });
       if (before == held.tasks.end()) {
-        Expect(false, "task " + grant.name + " is a new one");
+        Expect(false, "task ", grant.name, " is a new one");
         return;
       }
       for (const Task& task : state_.spec(job).tasks) {
@@ -186,31 +192,24 @@ class Checker {
     Expect(!chain.empty(), "its queue does not lead to the root");
     Expect(limits_.IsLeaf(job.queue), "its queue is no leaf");
     for (const QueueIndex queue : chain) {
-      Expect(state_.queue(queue).object->state == QueueState::kOpen,
-             "queue " + state_.queue(queue).name + " is not Open");
+      Expect(state_.queue(queue).object->state == QueueState::kOpen, "queue ",
+             state_.queue(queue).name, " is not Open");
     }
   }
 
   void CheckSums(const JobEntry& job, const Action& action) {
     const JobSpec& spec = state_.spec(job);
-    std::map<std::string, int64_t> granted;
+    std::map<std::string_view, int64_t> granted;
     for (const Shard& shard : action.shards) {
       Expect(shard.epoch > job.last_epoch || action.action != ActionKind::kPlace,
              "its epoch is not a new one");
-      ResourceList requests;
       for (const TaskGrant& grant : shard.tasks) {
         granted[grant.name] += grant.replicas;
-        for (const Task& task : spec.tasks) {
-          if (task.name == grant.name) {
-            AddTo(requests, Times(task.request, grant.AtOnce()));
-          }
-        }
       }
-      std::erase_if(requests, [](const auto& entry) { return entry.second == 0; });
       if (shard.InWaves()) {
-        CheckWaves(job, action, std::move(requests));
+        CheckWaves(job, action);
       } else {
-        Expect(requests == shard.requests, "its requests are not those of its pods");
+        Expect(AsksForItsPods(spec, shard), "its requests are not those of its pods");
       }
     }
     int64_t pods = 0;
@@ -225,19 +224,19 @@ class Checker {
     for (const Task& task : spec.tasks) {
       const bool partial = spec.elastic && (!each || granted[task.name] >= task.min_available) &&
                            granted[task.name] < task.replicas;
-      Expect(partial || granted[task.name] == task.replicas,
-             "the replicas of " + task.name + " do not add up");
+      Expect(partial || granted[task.name] == task.replicas, "the replicas of ", task.name,
+             " do not add up");
     }
     Expect(pods >= std::min<int64_t>(spec.min_available, all),
            "it has fewer pods than must start together");
   }
 
-  /// One shard of all replicas, of which as many as must start together run at once; `requests`:
-  /// those of the pods that run at once. It is charged for them, or, where it was shrunk, at most
-  /// for what it was charged for before.
-  void CheckWaves(const JobEntry& job, const Action& action, ResourceList requests) {
+  /// One shard of all replicas, of which as many as must start together run at once. It is charged
+  /// for those, or, where it was shrunk, at most for what it was charged for before.
+  void CheckWaves(const JobEntry& job, const Action& action) {
     const JobSpec& spec = state_.spec(job);
     const Shard& shard = action.shards.front();
+    ResourceList requests = RequestsOf(spec, shard);
     Expect(action.shards.size() == 1 && spec.kind == JobKind::kJob, "waves are for one shard");
     int64_t at_once = 0;
     int64_t floors = 0;
@@ -246,9 +245,9 @@ class Checker {
     for (size_t t = 0; t < std::min(spec.tasks.size(), shard.tasks.size()); ++t) {
       const Task& task = spec.tasks[t];
       const TaskGrant& grant = shard.tasks[t];
-      Expect(grant.AtOnce() >= 0 && grant.AtOnce() <= grant.replicas,
-             "of " + task.name + " runs at once what it does not have");
-      Expect(task.partition.total == 0, "partitions of " + task.name + " would run in waves");
+      Expect(grant.AtOnce() >= 0 && grant.AtOnce() <= grant.replicas, "of ", task.name,
+             " runs at once what it does not have");
+      Expect(task.partition.total == 0, "partitions of ", task.name, " would run in waves");
       at_once += grant.AtOnce();
       const int32_t floor = std::min(task.min_available, task.replicas);
       floors += floor;
@@ -280,6 +279,45 @@ class Checker {
     Expect(within(shard.requests, most), "it is charged for more than its pods ask for");
   }
 
+  /// Its requests are the sums over its tasks, and none of them is 0.
+  static bool AsksForItsPods(const JobSpec& spec, const Shard& shard) {
+    if (spec.tasks.size() == 1 && shard.tasks.size() == 1 &&
+        shard.tasks[0].name == spec.tasks[0].name) {
+      return IsTimes(shard.requests, spec.tasks[0].request, shard.tasks[0].replicas);
+    }
+    return RequestsOf(spec, shard) == shard.requests;
+  }
+
+  /// Of the pods that run at once.
+  static ResourceList RequestsOf(const JobSpec& spec, const Shard& shard) {
+    ResourceList requests;
+    for (const TaskGrant& grant : shard.tasks) {
+      for (const Task& task : spec.tasks) {
+        if (task.name == grant.name) {
+          AddTo(requests, Times(task.request, grant.AtOnce()));
+        }
+      }
+    }
+    std::erase_if(requests, [](const auto& entry) { return entry.second == 0; });
+    return requests;
+  }
+
+  /// Most jobs have one task: no list is made for them.
+  static bool IsTimes(const ResourceList& sums, const ResourceList& request, int32_t replicas) {
+    auto sum = sums.begin();
+    for (const auto& [resource, amount] : request) {
+      const int64_t all = SaturatingMul(amount, replicas);
+      if (all == 0) {
+        continue;
+      }
+      if (sum == sums.end() || sum->first != resource || sum->second != all) {
+        return false;
+      }
+      ++sum;
+    }
+    return sum == sums.end();
+  }
+
   /// Several shards: as many, as large and as near as the job says, each with all tasks, and the
   /// floors of the gang divided exactly.
   void CheckSplit(const JobEntry& job, const std::vector<Shard>& shards) {
@@ -301,15 +339,15 @@ class Checker {
     int64_t floor = 0;
     int64_t shards_with_floor = 0;
     for (const Shard& shard : shards) {
-      Expect(clusters.insert(shard.cluster).second, "two shards are in " + shard.cluster);
+      Expect(clusters.insert(shard.cluster).second, "two shards are in ", shard.cluster);
       const int64_t needed = CheckShard(spec, shard, floors);
       floor += shard.min_available;
       shards_with_floor += needed > 0 ? 1 : 0;
     }
     int64_t floors_sum = 0;
     for (const Task& task : spec.tasks) {
-      Expect(floors[task.name] == task.min_available,
-             "the minAvailable of " + task.name + " does not add up");
+      Expect(floors[task.name] == task.min_available, "the minAvailable of ", task.name,
+             " does not add up");
       floors_sum += task.min_available;
     }
     Expect(floor == std::max<int64_t>(spec.min_available,
@@ -336,13 +374,13 @@ class Checker {
         children.push_back(*next);
         Expect(each.clusters.empty() || std::find(each.clusters.begin(), each.clusters.end(),
                                                   next->cluster) != each.clusters.end(),
-               "clusterNames of " + each.name + " do not name " + next->cluster);
+               "clusterNames of ", each.name, " do not name ", next->cluster);
       }
       if (each.divided && each.replicas > 0) {
-        Expect(!children.empty(), each.name + " has no child");
+        Expect(!children.empty(), each.name, " has no child");
         CheckDivision(part, children);
       } else {
-        Expect(std::ssize(children) == each.replicas, "children of " + each.name + " are missing");
+        Expect(std::ssize(children) == each.replicas, "children of ", each.name, " are missing");
         CheckWholeChildren(part, each, children);
       }
     }
@@ -354,12 +392,12 @@ class Checker {
                           const std::vector<Shard>& children) {
     for (const Shard& child : children) {
       Expect(child.min_available == job.min_available && child.tasks.size() == part.tasks.size(),
-             "child " + child.child + " is not as its template");
+             "child ", child.child, " is not as its template");
       for (size_t t = 0; t < std::min(child.tasks.size(), part.tasks.size()); ++t) {
         const Task& task = part.tasks[t];
         Expect(child.tasks[t] == TaskGrant{task.name, task.replicas / job.replicas,
                                            task.min_available / job.replicas},
-               "task " + task.name + " of child " + child.child + " is not as in its template");
+               "task ", task.name, " of child ", child.child, " is not as in its template");
       }
     }
   }
@@ -378,7 +416,7 @@ class Checker {
     Expect(spec.max_clusters == 0 || clusters.size() <= static_cast<size_t>(spec.max_clusters),
            "it is in more clusters than max-clusters allows");
     for (const auto& [cluster, count] : pods) {
-      Expect(count >= spec.min_shard, "its part in " + cluster + " is below min-shard");
+      Expect(count >= spec.min_shard, "its part in ", cluster, " is below min-shard");
     }
     CheckDistance(spec.max_distance, clusters);
   }
@@ -403,14 +441,14 @@ class Checker {
       Expect(grant.name == task.name, "a shard has other tasks");
       Expect(grant.min_available <= grant.replicas, "a shard needs more pods than it has");
       Expect(task.partition.total == 0 || grant.replicas % task.partition.size == 0,
-             "a partition of " + task.name + " is cut");
+             "a partition of ", task.name, " is cut");
       Expect(!WaitsForPods(spec, task) || grant.replicas == 0 || grant.replicas == task.replicas,
-             "task " + task.name + " is cut from what it depends on");
+             "task ", task.name, " is cut from what it depends on");
       floors[grant.name] += grant.min_available;
       pods += grant.replicas;
       needed += grant.min_available;
     }
-    Expect(pods >= spec.min_shard, "the shard in " + shard.cluster + " is below min-shard");
+    Expect(pods >= spec.min_shard, "the shard in ", shard.cluster, " is below min-shard");
     Expect(shard.min_available <= pods, "a shard needs more pods than it has");
     Expect(shard.min_available > 0 || needed == 0, "a shard says nothing of what it needs");
     return needed;
@@ -444,32 +482,32 @@ class Checker {
                          [&](const auto& other) { return other.contains(place); });
     };
     Expect(std::any_of(places.front().begin(), places.front().end(), shared),
-           "its clusters are further apart than " + most);
+           "its clusters are further apart than ", most);
   }
 
   bool CheckCluster(const ClusterConstraint& wanted, const Shard& shard) {
     const std::string& name = shard.cluster;
     const auto it = state_.clusters().find(name);
     if (it == state_.clusters().end() || !state_.cluster(it->second).object.has_value()) {
-      Expect(false, "there is no cluster " + name);
+      Expect(false, "there is no cluster ", name);
       return false;
     }
     const Cluster& cluster = *state_.cluster(it->second).object;
-    Expect(cluster.ready && !cluster.deleting, "cluster " + name + " is not Ready");
+    Expect(cluster.ready && !cluster.deleting, "cluster ", name, " is not Ready");
     Expect(wanted.names.empty() ||
                std::find(wanted.names.begin(), wanted.names.end(), name) != wanted.names.end(),
-           "it does not name cluster " + name);
+           "it does not name cluster ", name);
     for (const LabelRequirement& requirement : wanted.selector) {
-      Expect(Matches(requirement, cluster.labels), "it does not select cluster " + name);
+      Expect(Matches(requirement, cluster.labels), "it does not select cluster ", name);
     }
-    Expect(Tolerates(wanted.tolerations, cluster.taints), "cluster " + name + " is tainted");
+    Expect(Tolerates(wanted.tolerations, cluster.taints), "cluster ", name, " is tainted");
     return true;
   }
 
   const State& state_;
   LimitCheck limits_;
-  std::string subject_;
-  std::set<JobIndex> placed_;
+  const JobKey* job_ = nullptr;  ///< Whom the rules are about; nullptr: the plan.
+  std::vector<bool> placed_;     ///< By JobIndex.
   std::vector<std::string> broken_;
 };
 

@@ -20,9 +20,12 @@ void Complain(const State& state, const ResourceLimits& limits, const ResourceVe
   }
 }
 
-void Prefix(std::vector<std::string>& broken, size_t from, const std::string& what) {
+template <typename... Parts>
+void Prefix(std::vector<std::string>& broken, size_t from, const Parts&... what) {
   for (size_t k = from; k < broken.size(); ++k) {
-    broken[k] = what + ": " + broken[k];
+    std::string prefix;
+    (prefix.append(what), ...);
+    broken[k] = prefix + ": " + broken[k];
   }
 }
 
@@ -114,27 +117,47 @@ std::vector<std::string> LimitCheck::Charge(const JobEntry& job, const Shard& sh
   }
   Free(cluster).Subtract(requests);
   UsedByTenant(job.tenant).Add(requests);
-  UsedByTenantIn(job.tenant, cluster).Add(requests);
-  for (const auto& [name, quota] : state_.tenant(job.tenant).quotas) {
+  if (AnyAssignment(job.tenant, cluster)) {
+    UsedByTenantIn(job.tenant, cluster).Add(requests);
+  }
+  for (const Quota& quota : QuotasOf(job.tenant)) {
     size_t from = broken.size();
-    Complain(state_, LimitsIn(state_, quota.overall), UsedByTenant(job.tenant), requests, broken);
-    Prefix(broken, from, "quota " + name);
-    const auto assigned = quota.per_cluster.find(shard.cluster);
+    Complain(state_, quota.overall, UsedByTenant(job.tenant), requests, broken);
+    Prefix(broken, from, "quota ", *quota.name);
+    const auto assigned = quota.per_cluster.find(cluster);
     if (assigned != quota.per_cluster.end()) {
       from = broken.size();
-      Complain(state_, LimitsIn(state_, assigned->second), UsedByTenantIn(job.tenant, cluster),
-               requests, broken);
-      Prefix(broken, from, "quota " + name + " in " + shard.cluster);
+      Complain(state_, assigned->second, UsedByTenantIn(job.tenant, cluster), requests, broken);
+      Prefix(broken, from, "quota ", *quota.name, " in ", shard.cluster);
     }
   }
   for (const QueueIndex queue : Chain(job.queue)) {
     const size_t from = broken.size();
     used_[queue].Add(requests);
     Complain(state_, capabilities_[queue], used_[queue], requests, broken);
-    Prefix(broken, from, "capability of queue " + state_.queue(queue).name);
+    Prefix(broken, from, "capability of queue ", state_.queue(queue).name);
   }
   held_[job.queue].Add(requests);
   return broken;
+}
+
+const std::vector<LimitCheck::Quota>& LimitCheck::QuotasOf(TenantIndex tenant) {
+  const auto [it, added] = quotas_.try_emplace(tenant);
+  if (added) {
+    for (const auto& [name, quota] : state_.tenant(tenant).quotas) {
+      Quota& mine = it->second.emplace_back(Quota{&name, LimitsIn(state_, quota.overall), {}});
+      for (const auto& [cluster, limits] : quota.per_cluster) {
+        mine.per_cluster[state_.clusters().find(cluster)->second] = LimitsIn(state_, limits);
+      }
+    }
+  }
+  return it->second;
+}
+
+bool LimitCheck::AnyAssignment(TenantIndex tenant, ClusterIndex cluster) {
+  const std::vector<Quota>& quotas = QuotasOf(tenant);
+  return std::any_of(quotas.begin(), quotas.end(),
+                     [&](const Quota& quota) { return quota.per_cluster.contains(cluster); });
 }
 
 ResourceVector& LimitCheck::Free(ClusterIndex cluster) {

@@ -25,6 +25,15 @@ class LimitCheck {
   std::vector<std::string> Reserved();
 
  private:
+  /// One of a tenant's quotas, in State's indexes.
+  struct Quota {
+    const std::string* name = nullptr;
+    ResourceLimits overall;
+    std::map<ClusterIndex, ResourceLimits> per_cluster;
+  };
+
+  const std::vector<Quota>& QuotasOf(TenantIndex tenant);
+  bool AnyAssignment(TenantIndex tenant, ClusterIndex cluster);
   ResourceVector& Free(ClusterIndex cluster);
   ResourceVector& UsedByTenant(TenantIndex tenant);
   ResourceVector& UsedByTenantIn(TenantIndex tenant, ClusterIndex cluster);
@@ -47,6 +56,7 @@ class LimitCheck {
   std::vector<ResourceVector> held_before_;        ///< Own, on clusters that count.
   std::vector<ResourceVector> held_;
   std::map<ClusterIndex, ResourceVector> free_;
+  std::map<TenantIndex, std::vector<Quota>> quotas_;  ///< Those that were asked for.
   std::map<TenantIndex, ResourceVector> tenants_;
   std::map<std::pair<TenantIndex, ClusterIndex>, ResourceVector> tenants_in_;
 };
