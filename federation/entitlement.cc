@@ -1,7 +1,9 @@
 #include "federation/entitlement.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include "federation/assert.h"
 #include "federation/quantity.h"
@@ -10,37 +12,60 @@ namespace caldera {
 
 namespace {
 
-/// `total` among `parts` by weight, in whole units: floors, then one more for the largest
-/// remainders. `within` is one more than `deserved` where a part of a unit was taken away.
-std::vector<EntitlementShare> Proportion(Int128 total, const std::vector<Int128>& weights) {
-  const Int128 sum = std::accumulate(weights.begin(), weights.end(), Int128{0});
-  std::vector<EntitlementShare> shares(weights.size());
-  std::vector<Int128> remainders(weights.size());
+/// Quotient and remainder of amounts >= 0; most products fit into 64 bits, where to divide is
+/// several times cheaper.
+std::pair<int64_t, Int128> Divide(Int128 product, Int128 sum) {
+  constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
+  if (product <= kMost && sum <= kMost) {
+    const auto quotient = static_cast<int64_t>(product) / static_cast<int64_t>(sum);
+    return {quotient, product - quotient * sum};
+  }
+  const auto quotient = static_cast<int64_t>(product / sum);
+  return {quotient, product - quotient * sum};
+}
+
+/// `total` among `those` of the shares by weight, in whole units: floors, then one more for the
+/// largest remainders, ties by position. `within` is one more than `deserved` where a part of a
+/// unit was taken away. `sum`: of their weights.
+template <typename Weight>
+void Proportion(Int128 total, Int128 sum, const std::vector<uint32_t>& those, const Weight& weight,
+                std::vector<EntitlementShare>& shares) {
+  std::vector<std::pair<Int128, uint32_t>> remainders;
+  remainders.reserve(those.size());
   Int128 left = total;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const Int128 product = total * weights[i];
-    shares[i].deserved = static_cast<int64_t>(product / sum);
-    remainders[i] = product % sum;
-    shares[i].within = shares[i].deserved + (remainders[i] > 0 ? 1 : 0);
-    left -= shares[i].deserved;
+  for (const uint32_t i : those) {
+    const auto [floor, remainder] = Divide(total * weight(i), sum);
+    shares[i] = {floor, floor + (remainder > 0 ? 1 : 0)};
+    left -= floor;
+    if (remainder > 0) {
+      remainders.emplace_back(-remainder, i);
+    }
   }
-  std::vector<size_t> order(weights.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return remainders[a] > remainders[b]; });
-  for (size_t k = 0; left > 0; ++k, --left) {
-    ++shares[order[k]].deserved;
+  // The remainders come to `left` times the sum, and each is less than it.
+  const auto end = remainders.begin() + static_cast<std::ptrdiff_t>(left);
+  if (end != remainders.end()) {
+    std::nth_element(remainders.begin(), end, remainders.end());
   }
-  return shares;
+  for (auto it = remainders.begin(); it != end; ++it) {
+    ++shares[it->second].deserved;
+  }
+}
+
+std::vector<uint32_t> Positions(size_t count) {
+  std::vector<uint32_t> positions(count);
+  std::iota(positions.begin(), positions.end(), 0U);
+  return positions;
 }
 
 /// Siblings whose share still follows the level, and those that are pinned at a bound.
 class Filling {
  public:
   Filling(int64_t total, const std::vector<EntitlementInput>& children)
-      : children_(children), shares_(children.size()), left_(total) {
-    for (size_t i = 0; i < children.size(); ++i) {
-      open_.push_back(i);
+      : children_(children),
+        shares_(children.size()),
+        open_(Positions(children.size())),
+        left_(total) {
+    for (const uint32_t i : open_) {
       weights_ += Weight(i);
     }
   }
@@ -51,7 +76,10 @@ class Filling {
   std::vector<EntitlementShare> Fill() {
     while (Pin(Violation())) {
     }
-    Share();
+    if (!open_.empty()) {
+      Proportion(
+          left_, weights_, open_, [this](uint32_t i) { return Weight(i); }, shares_);
+    }
     return std::move(shares_);
   }
 
@@ -70,7 +98,7 @@ class Filling {
   /// By how much the bounds move the sum of the open shares, times the sum of the weights.
   [[nodiscard]] Int128 Violation() const {
     Int128 violation = 0;
-    for (const size_t i : open_) {
+    for (const uint32_t i : open_) {
       if (BelowFloor(i)) {
         violation += Floor(i) * weights_ - left_ * Weight(i);
       } else if (AboveCeiling(i)) {
@@ -81,65 +109,47 @@ class Filling {
   }
 
   bool Pin(Int128 violation) {
-    std::vector<size_t> open;
     Int128 left = left_;
     Int128 weights = weights_;
-    for (const size_t i : open_) {
+    const size_t pinned = std::erase_if(open_, [&](uint32_t i) {
       const bool at_floor = violation >= 0 && BelowFloor(i);
-      const bool at_ceiling = violation <= 0 && AboveCeiling(i);
-      if (!at_floor && !at_ceiling) {
-        open.push_back(i);
-        continue;
+      if (!at_floor && !(violation <= 0 && AboveCeiling(i))) {
+        return false;
       }
       const int64_t bound = at_floor ? Floor(i) : Ceiling(i);
       shares_[i] = {bound, bound};
       left -= bound;
       weights -= Weight(i);
-    }
-    const bool pinned = open.size() < open_.size();
-    open_ = std::move(open);
+      return true;
+    });
     left_ = left;
     weights_ = weights;
-    return pinned;
-  }
-
-  void Share() {
-    if (open_.empty()) {
-      return;
-    }
-    std::vector<Int128> weights;
-    weights.reserve(open_.size());
-    for (const size_t i : open_) {
-      weights.push_back(Weight(i));
-    }
-    const std::vector<EntitlementShare> shares = Proportion(left_, weights);
-    for (size_t k = 0; k < open_.size(); ++k) {
-      shares_[open_[k]] = shares[k];
-    }
+    return pinned > 0;
   }
 
   const std::vector<EntitlementInput>& children_;
   std::vector<EntitlementShare> shares_;
-  std::vector<size_t> open_;
+  std::vector<uint32_t> open_;
   Int128 left_;
   Int128 weights_ = 0;
 };
 
 }  // namespace
 
-std::vector<int64_t> ScaleDown(int64_t total, const std::vector<int64_t>& guarantees) {
+std::vector<int64_t> ScaleDown(int64_t total, std::vector<int64_t> guarantees) {
   const Int128 sum = std::accumulate(guarantees.begin(), guarantees.end(), Int128{0});
   if (sum <= total) {
     return guarantees;
   }
   // Only the ratio counts, and a product of two int64 fits.
-  std::vector<int64_t> scaled;
-  scaled.reserve(guarantees.size());
-  for (const EntitlementShare& share :
-       Proportion(total, std::vector<Int128>(guarantees.begin(), guarantees.end()))) {
-    scaled.push_back(share.deserved);
+  std::vector<EntitlementShare> shares(guarantees.size());
+  Proportion(
+      total, sum, Positions(shares.size()), [&](uint32_t i) { return Int128{guarantees[i]}; },
+      shares);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    guarantees[i] = shares[i].deserved;
   }
-  return scaled;
+  return guarantees;
 }
 
 std::vector<EntitlementShare> Entitle(int64_t total,
@@ -152,12 +162,11 @@ std::vector<EntitlementShare> Entitle(int64_t total,
     ceilings += std::max(child.guarantee, child.cap);
   }
   if (floors > total) {
-    std::vector<Int128> guarantees;
-    guarantees.reserve(children.size());
-    for (const EntitlementInput& child : children) {
-      guarantees.push_back(child.guarantee);
-    }
-    return Proportion(total, guarantees);
+    std::vector<EntitlementShare> shares(children.size());
+    Proportion(
+        total, floors, Positions(shares.size()),
+        [&](uint32_t i) { return Int128{children[i].guarantee}; }, shares);
+    return shares;
   }
   if (ceilings <= total) {
     std::vector<EntitlementShare> shares;

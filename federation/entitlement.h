@@ -28,7 +28,7 @@ struct EntitlementShare {
 
 /// What is left of `guarantees` where together they are more than `total`: each in proportion,
 /// exactly (largest remainder, ties by position); unchanged where they fit.
-std::vector<int64_t> ScaleDown(int64_t total, const std::vector<int64_t>& guarantees);
+std::vector<int64_t> ScaleDown(int64_t total, std::vector<int64_t> guarantees);
 
 /// Shares of `total` (>= 0) among `children`. Guarantees above the total are scaled down in
 /// proportion (largest remainder). The sum is min(total, sum of max(guarantee, cap)).

@@ -98,18 +98,27 @@ bool Preempts(const State& state, PriorityIndex priority) {
   return !object.has_value() || object->preempts;
 }
 
-Verdict ClassGate(const State& state, const QueueTree& tree, const JobClass& job_class) {
-  if (!PriorityValue(state, job_class.priority).has_value()) {
+Verdict LaneGate(const State& state, const QueueTree& tree, const Lane& lane) {
+  if (!PriorityValue(state, lane.priority).has_value()) {
     return Verdict::kMissingReference;
   }
-  if (NamespaceStays(state, job_class.tenant)) {
+  if (NamespaceStays(state, lane.tenant)) {
     return Verdict::kNamespaceNotPropagated;
   }
-  if (const Verdict gate = tree.Gate(job_class.queue); gate != Verdict::kNone) {
-    return gate;
-  }
-  return TierName(state.shape(job_class.shape)) != nullptr ? Verdict::kTopologyTier
-                                                           : Verdict::kNone;
+  return tree.Gate(lane.queue);
+}
+
+Verdict ShapeGate(const Shape& shape) {
+  return TierName(shape) != nullptr ? Verdict::kTopologyTier : Verdict::kNone;
+}
+
+Verdict ClassGate(const State& state, const QueueTree& tree, const JobClass& job_class) {
+  Lane lane;
+  lane.queue = job_class.queue;
+  lane.priority = job_class.priority;
+  lane.tenant = job_class.tenant;
+  const Verdict gate = LaneGate(state, tree, lane);
+  return gate != Verdict::kNone ? gate : ShapeGate(state.shape(job_class.shape));
 }
 
 Reason JobGate(const State& state, const QueueTree& tree, JobIndex index) {

@@ -19,6 +19,9 @@ bool Preempts(const State& state, PriorityIndex priority);
 
 /// What holds for every job of a class alike (or for none): references, namespace, queue, topology.
 Verdict ClassGate(const State& state, const QueueTree& tree, const JobClass& job_class);
+/// The two parts of it: what the lane says, and then what the shape says.
+Verdict LaneGate(const State& state, const QueueTree& tree, const Lane& lane);
+Verdict ShapeGate(const Shape& shape);
 
 /// Everything that keeps this pending job from being a candidate; kNone for a candidate.
 Reason JobGate(const State& state, const QueueTree& tree, JobIndex job);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <tuple>
 
+#include "federation/gate.h"
 #include "federation/share.h"
 
 namespace caldera {
@@ -33,7 +34,8 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
       settled_(settled),
       kinds_(state.resources()),
       usage_weight_(UsageWeight(state)),
-      queues_(tree.size()) {
+      queues_(tree.size()),
+      dropped_(state.classes().size(), false) {
   uint32_t rank = 0;
   for (const auto& [name, i] : state.queues()) {
     Node& node = queues_[i];
@@ -51,11 +53,24 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
       queues_[n].held.Add(state.facts(entry.shape).total);
     }
   }
+  BarShapes();
   Enter(entrants);
   for (const QueueIndex i : tree.BottomUp()) {
     Judge(i);
     if (const QueueIndex parent = tree.node(i).parent; parent != kNoIndex) {
       Replay(parent, i);
+    }
+  }
+}
+
+/// Those that ClassGate refuses for their shape: few, if any.
+void Contest::BarShapes() {
+  for (ShapeIndex s = 0; s < state_.shape_count(); ++s) {
+    if (state_.CandidatesOf(s) == 0 || ShapeGate(state_.shape(s)) == Verdict::kNone) {
+      continue;
+    }
+    for (ClassIndex c = 0; c < dropped_.size(); ++c) {
+      dropped_[c] = dropped_[c] || state_.classes()[c].shape == s;
     }
   }
 }
@@ -68,23 +83,23 @@ void Contest::Enter(const std::vector<Entrant>& entrants) {
   }
   std::vector<Entrant> sorted = entrants;
   const auto key = [&](const Entrant& e) {
-    const JobClass& c = state_.classes()[e.job_class];
-    return std::tuple(c.queue, -int64_t{e.priority}, tenant_rank[c.tenant]);
+    const caldera::Lane& lane = state_.lanes()[e.lane];
+    return std::tuple(lane.queue, -int64_t{e.priority}, tenant_rank[lane.tenant]);
   };
   std::sort(sorted.begin(), sorted.end(),
             [&](const Entrant& a, const Entrant& b) { return key(a) < key(b); });
   for (const Entrant& entrant : sorted) {
-    const JobClass& c = state_.classes()[entrant.job_class];
-    Node& node = queues_[c.queue];
+    const caldera::Lane& lane = state_.lanes()[entrant.lane];
+    Node& node = queues_[lane.queue];
     if (node.lanes.empty() || node.lanes.back().priority != entrant.priority ||
-        node.lanes.back().tenant != c.tenant) {
-      node.lanes.push_back({entrant.priority, c.tenant, {}});
-      if (const auto it = state_.queue(c.queue).charged_by.find(c.tenant);
-          it != state_.queue(c.queue).charged_by.end()) {
-        node.held_by[c.tenant] = it->second.ToVector();
+        node.lanes.back().tenant != lane.tenant) {
+      node.lanes.push_back({entrant.priority, lane.tenant, {}});
+      if (const auto it = state_.queue(lane.queue).charged_by.find(lane.tenant);
+          it != state_.queue(lane.queue).charged_by.end()) {
+        node.held_by[lane.tenant] = it->second.ToVector();
       }
     }
-    PushLine(node.lanes.back(), entrant.job_class, {});
+    PushLine(node.lanes.back(), entrant.lane, {});
   }
 }
 
@@ -107,7 +122,7 @@ Head Contest::Best() const {
   }
   const Node& leaf = queues_[root.leaf];
   const Line& line = leaf.lanes[leaf.standing.lane].lines.front();
-  Head head{line.job_class, line.head.job, true};
+  Head head{line.head.job_class, line.head.job, true};
   for (QueueIndex n = root.leaf; n != tree_.root(); n = tree_.node(n).parent) {
     head.within = head.within && queues_[n].standing.within;
   }
@@ -145,7 +160,7 @@ void Contest::Took() {
   }
   queues_[leaf].held_by[lane.tenant].Add(facts.total);
   PopLine(lane);
-  PushLine(lane, line.job_class, state_.classes()[line.job_class].waiting.Next(line.at));
+  PushLine(lane, line.lane, state_.lanes()[line.lane].waiting.Next(line.at));
   Settle(leaf);
 }
 
@@ -157,9 +172,14 @@ void Contest::Drop(const std::function<bool(ClassIndex)>& hopeless) {
     node.first_lane = 0;
   } else {
     do {
-      PopLine(node.lanes[node.standing.lane]);
+      Lane& lane = node.lanes[node.standing.lane];
+      const Line line = lane.lines.front();
+      dropped_[line.head.job_class] = true;
+      PopLine(lane);
+      PushLine(lane, line.lane, line.at);
       PickLane(leaf);
-    } while (node.standing.any && hopeless(node.lanes[node.standing.lane].lines.front().job_class));
+    } while (node.standing.any &&
+             hopeless(node.lanes[node.standing.lane].lines.front().head.job_class));
   }
   Settle(leaf);
 }
@@ -274,7 +294,7 @@ bool Contest::Older(const Line& a, const Line& b) const {
 }
 
 const ShapeFacts& Contest::Facts(const Line& line) const {
-  return state_.facts(state_.classes()[line.job_class].shape);
+  return state_.facts(state_.classes()[line.head.job_class].shape);
 }
 
 void Contest::PopLine(Lane& lane) {
@@ -283,18 +303,18 @@ void Contest::PopLine(Lane& lane) {
   lane.lines.pop_back();
 }
 
-/// Nothing where the class has nobody left.
-void Contest::PushLine(Lane& lane, ClassIndex job_class, ClassFifo::Cursor at) {
-  const ClassFifo& waiting = state_.classes()[job_class].waiting;
-  while (!waiting.AtEnd(at) && !settled_.empty() && settled_.contains(waiting.At(at).job)) {
-    at = waiting.Next(at);
+/// The first from there on that may still go; nothing where the lane has nobody left.
+void Contest::PushLine(Lane& lane, LaneIndex from, LaneFifo::Cursor at) {
+  const LaneFifo& waiting = state_.lanes()[from].waiting;
+  for (; !waiting.AtEnd(at); at = waiting.Next(at)) {
+    const LaneFifo::Item& item = waiting.At(at);
+    if (!dropped_[item.job_class] && (settled_.empty() || !settled_.contains(item.job))) {
+      lane.lines.push_back({from, at, item});
+      std::push_heap(lane.lines.begin(), lane.lines.end(),
+                     [this](const Line& a, const Line& b) { return Older(b, a); });
+      return;
+    }
   }
-  if (waiting.AtEnd(at)) {
-    return;
-  }
-  lane.lines.push_back({job_class, at, waiting.At(at)});
-  std::push_heap(lane.lines.begin(), lane.lines.end(),
-                 [this](const Line& a, const Line& b) { return Older(b, a); });
 }
 
 }  // namespace caldera

@@ -10,8 +10,9 @@
 // used (mixed as above), divided by the tenant's weight, smaller first; the job's creation, uid,
 // key. `pods` count in neither test. A total order that does not depend on the order of the input.
 //
-// Heads are kept, not searched: a queue keeps its classes in heaps, a parent its children in a
-// tournament, so that one placement costs O(depth x log children), however many jobs wait.
+// Heads are kept, not searched: a lane keeps its place in its list of jobs and passes over classes
+// that are out, a parent keeps its children in a tournament, so that one placement costs
+// O(depth x log children), however many jobs wait.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +43,9 @@ bool IsWithin(const QueueShare& share, const ResourceVector& held, const ShapeFa
 
 class Contest {
  public:
-  /// One class that takes part, with the PriorityClass value of its jobs.
+  /// One lane that takes part, with the PriorityClass value of its jobs.
   struct Entrant {
-    ClassIndex job_class = kNoIndex;
+    LaneIndex lane = kNoIndex;
     int32_t priority = 0;
   };
   /// Borrows all but the entrants. `settled`: jobs of theirs that are dealt with already; they
@@ -69,13 +70,14 @@ class Contest {
   void Drop(const std::function<bool(ClassIndex)>& hopeless);
 
  private:
-  /// Where a class stands: its oldest job not yet taken.
+  /// Where a State's lane stands: its oldest job that is neither taken nor out.
   struct Line {
-    ClassIndex job_class = kNoIndex;
-    ClassFifo::Cursor at;
-    ClassFifo::Item head;  ///< What stands at `at`: heaps compare it all the time.
+    LaneIndex lane = kNoIndex;
+    LaneFifo::Cursor at;
+    LaneFifo::Item head;  ///< What stands at `at`: heaps compare it all the time.
   };
-  /// The classes of one tenant with one priority in one queue, as a heap: oldest job on top.
+  /// The jobs of one tenant with one priority in one queue, as a heap, oldest on top: several lines
+  /// where several PriorityClasses have that value.
   struct Lane {
     int32_t priority = 0;
     TenantIndex tenant = kNoIndex;
@@ -102,6 +104,7 @@ class Contest {
     Standing standing;
   };
 
+  void BarShapes();
   void Enter(const std::vector<Entrant>& entrants);
   void Settle(QueueIndex i);
   void Judge(QueueIndex i);
@@ -113,7 +116,7 @@ class Contest {
   [[nodiscard]] bool Older(const Line& a, const Line& b) const;
   [[nodiscard]] const ShapeFacts& Facts(const Line& line) const;
   void PopLine(Lane& lane);
-  void PushLine(Lane& lane, ClassIndex job_class, ClassFifo::Cursor at);
+  void PushLine(Lane& lane, LaneIndex from, LaneFifo::Cursor at);
 
   const State& state_;
   const QueueTree& tree_;
@@ -121,7 +124,8 @@ class Contest {
   const std::set<JobIndex>& settled_;
   ResourceKinds kinds_;
   int32_t usage_weight_;
-  std::vector<Node> queues_;  ///< By QueueIndex.
+  std::vector<Node> queues_;   ///< By QueueIndex.
+  std::vector<bool> dropped_;  ///< By ClassIndex: out for the round, or never in it.
 };
 
 }  // namespace caldera

@@ -27,6 +27,28 @@ bool Placement::Alive(const JobClass& job_class) const {
           state_.shape(job_class.shape).split.mode == SplitMode::kAllowed);
 }
 
+bool Placement::AnyAlive() {
+  for (; first_alive_ < options_.size(); ++first_alive_) {
+    if (state_.CandidatesOf(first_alive_) > 0) {
+      const Options& options = OptionsOf(first_alive_);
+      if (!options.open.empty() || (options.may_split && !options.split_failed)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Up to date with what is free.
+Placement::Options& Placement::OptionsOf(ShapeIndex shape) {
+  Options& options = options_[shape];
+  if (!options.known) {
+    List(shape, options);
+  }
+  Refresh(shape, options);
+  return options;
+}
+
 bool Placement::HasAssignments(const JobClass& job_class) const {
   return !quotas_[job_class.tenant].in.empty();
 }
@@ -87,11 +109,7 @@ std::optional<Site> Placement::Place(const Head& head, const Limits& limits,
                                      const Reservations& reservations) {
   const JobClass& job_class = state_.classes()[head.job_class];
   const ShapeIndex shape = job_class.shape;
-  Options& options = options_[shape];
-  if (!options.known) {
-    List(shape, options);
-  }
-  Refresh(shape, options);
+  Options& options = OptionsOf(shape);
   const ShapeFacts& facts = state_.facts(shape);
   // Node by node is checked last and only for the best: it is what costs.
   for (;;) {

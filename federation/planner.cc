@@ -135,6 +135,9 @@ class Passes {
         contest.Took();
       } else {
         contest.Drop([&](ClassIndex c) { return IsHopeless(placement, c); });
+        if (AllHopeless(placement)) {
+          return;
+        }
       }
     }
   }
@@ -144,6 +147,12 @@ class Passes {
     const JobClass& job_class = state_.classes()[c];
     return (job_class.partial == kNoIndex || no_part_.contains(c)) && !placement.Alive(job_class) &&
            reservations_.HasSeenFirst() && preemption_.HasNoCandidates();
+  }
+
+  /// So it is with all that still wait.
+  [[nodiscard]] bool AllHopeless(Placement& placement) const {
+    return state_.elastic_candidates() == 0 && reservations_.HasSeenFirst() &&
+           preemption_.HasNoCandidates() && !placement.AnyAlive();
   }
 
   bool TryPlace(Placement& placement, const Head& head) {

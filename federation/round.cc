@@ -1,7 +1,6 @@
 #include "federation/round.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "federation/feasibility.h"
@@ -13,22 +12,75 @@ namespace {
 
 std::vector<Contest::Entrant> FindEntrants(const State& state, const QueueTree& tree) {
   std::vector<Contest::Entrant> entrants;
-  for (ClassIndex c = 0; c < state.classes().size(); ++c) {
-    const JobClass& job_class = state.classes()[c];
-    if (!job_class.waiting.empty() && ClassGate(state, tree, job_class) == Verdict::kNone) {
-      entrants.push_back({c, *PriorityValue(state, job_class.priority)});
+  for (LaneIndex i = 0; i < state.lanes().size(); ++i) {
+    const Lane& lane = state.lanes()[i];
+    if (!lane.waiting.empty() && LaneGate(state, tree, lane) == Verdict::kNone) {
+      entrants.push_back({i, *PriorityValue(state, lane.priority)});
     }
   }
   return entrants;
 }
 
 /// Quota and capability as if nothing were held.
-bool FitsAlone(const ShapeFacts& facts, const ResourceLimits& quota,
+bool FitsAlone(const ResourceVector& total, const ResourceLimits& quota,
                const ResourceLimits& capability) {
-  return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
-    return facts.total[r] <= quota[r] && facts.total[r] <= capability[r];
-  });
+  for (ResourceIndex r = 0; r < total.size(); ++r) {
+    if (total[r] > 0 && (total[r] > quota[r] || total[r] > capability[r])) {
+      return false;
+    }
+  }
+  return true;
 }
+
+/// Which shapes of candidates could ever go, where no static assignments are in the way.
+class Goers {
+ public:
+  Goers(const State& state, const std::vector<ClusterView>& clusters)
+      : state_(state), clusters_(clusters), goes_(state.shape_count(), false) {
+    const TenantLimits unassigned;
+    for (ShapeIndex s = 0; s < goes_.size(); ++s) {
+      if (state.CandidatesOf(s) == 0) {
+        continue;
+      }
+      goes_[s] = Goes(s, unassigned);
+      all_go_ = all_go_ && goes_[s];
+      const ResourceVector& total = state.facts(s).total;
+      for (ResourceIndex r = 0; r < total.size(); ++r) {
+        largest_.Set(r, std::max(largest_[r], total[r]));
+      }
+    }
+  }
+
+  /// What those of the lane ask for that could ever go.
+  [[nodiscard]] ResourceVector Demand(const Lane& lane, const TenantLimits& quotas,
+                                      const ResourceLimits& capability) const {
+    if (all_go_ && quotas.in.empty() && FitsAlone(largest_, quotas.overall, capability)) {
+      return lane.asked.ToVector();
+    }
+    ResourceVector demand;
+    for (const ClassIndex c : lane.classes) {
+      const JobClass& job_class = state_.classes()[c];
+      const ResourceVector& total = state_.facts(job_class.shape).total;
+      if (FitsAlone(total, quotas.overall, capability) &&
+          (quotas.in.empty() ? goes_[job_class.shape] : Goes(job_class.shape, quotas))) {
+        demand.AddTimes(total, job_class.jobs);
+      }
+    }
+    return demand;
+  }
+
+ private:
+  [[nodiscard]] bool Goes(ShapeIndex shape, const TenantLimits& quotas) const {
+    return ShapeGate(state_.shape(shape)) == Verdict::kNone &&
+           CouldEverGo(state_, clusters_, shape, quotas);
+  }
+
+  const State& state_;
+  const std::vector<ClusterView>& clusters_;
+  std::vector<bool> goes_;  ///< By ShapeIndex.
+  bool all_go_ = true;      ///< Then nobody has to ask class by class,
+  ResourceVector largest_;  ///< where the largest of each resource is within the limits.
+};
 
 }  // namespace
 
@@ -43,28 +95,13 @@ Round::Round(const State& state)
       limits_(state, tree_, quotas_, shares_, total_) {}
 
 /// Only what could ever go is a demand: an entitlement to more would be lost to everybody.
-std::vector<ClassDemand> Round::FindDemand() const {
-  std::vector<std::optional<bool>> by_shape(state_.shape_count());
-  std::vector<ClassDemand> demand;
+std::vector<ResourceVector> Round::FindDemand() const {
+  const Goers goers(state_, clusters_);
+  std::vector<ResourceVector> demand(tree_.size());
   for (const Contest::Entrant& entrant : entrants_) {
-    const JobClass& job_class = state_.classes()[entrant.job_class];
-    const TenantLimits& quotas = quotas_[job_class.tenant];
-    if (!FitsAlone(state_.facts(job_class.shape), quotas.overall,
-                   tree_.node(job_class.queue).capability)) {
-      continue;
-    }
-    // Without static assignments, all tenants are alike.
-    std::optional<bool> fits = quotas.in.empty() ? by_shape[job_class.shape] : std::nullopt;
-    if (!fits.has_value()) {
-      fits = CouldEverGo(state_, clusters_, job_class.shape, quotas);
-    }
-    if (quotas.in.empty()) {
-      by_shape[job_class.shape] = fits;
-    }
-    if (*fits) {
-      demand.push_back(
-          {job_class.queue, job_class.shape, static_cast<int64_t>(job_class.waiting.size())});
-    }
+    const Lane& lane = state_.lanes()[entrant.lane];
+    demand[lane.queue].Add(
+        goers.Demand(lane, quotas_[lane.tenant], tree_.node(lane.queue).capability));
   }
   return demand;
 }

@@ -28,7 +28,7 @@ class Round {
   [[nodiscard]] const QueueTree& tree() const { return tree_; }
   [[nodiscard]] const std::vector<ClusterView>& clusters() const { return clusters_; }
   [[nodiscard]] const std::vector<TenantLimits>& quotas() const { return quotas_; }
-  /// The classes whose jobs are candidates.
+  /// The lanes that take part, but for jobs whose shape keeps them from it.
   [[nodiscard]] const std::vector<Contest::Entrant>& entrants() const { return entrants_; }
   [[nodiscard]] const std::vector<QueueShare>& shares() const { return shares_; }
   /// What the clusters that are not lost have together, foreign use taken off.
@@ -37,7 +37,7 @@ class Round {
   [[nodiscard]] Limits& limits() { return limits_; }
 
  private:
-  [[nodiscard]] std::vector<ClassDemand> FindDemand() const;
+  [[nodiscard]] std::vector<ResourceVector> FindDemand() const;
 
   const State& state_;
   QueueTree tree_;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "federation/hash_index.h"
 #include "federation/model.h"
 #include "federation/resources.h"
 #include "federation/split_rules.h"
@@ -86,12 +87,11 @@ class Pool {
   /// The index of `value` and whether it is new.
   std::pair<Index, bool> Acquire(T value) {
     const size_t hash = HashOf(value);
-    const auto [first, last] = by_hash_.equal_range(hash);
-    for (auto it = first; it != last; ++it) {
-      if (entries_[it->second].value == value) {
-        ++entries_[it->second].references;
-        return {it->second, false};
-      }
+    const Index known =
+        by_hash_.Find(hash, [&](Index each) { return entries_[each].value == value; });
+    if (known != HashIndex::kNone) {
+      ++entries_[known].references;
+      return {known, false};
     }
     auto index = static_cast<Index>(entries_.size());
     if (free_.empty()) {
@@ -101,7 +101,7 @@ class Pool {
       free_.pop_back();
     }
     entries_[index] = {std::move(value), hash, 1};
-    by_hash_.emplace(hash, index);
+    by_hash_.Insert(hash, index);
     return {index, true};
   }
   /// True if that was the last reference: the value is gone.
@@ -110,13 +110,7 @@ class Pool {
     if (--entry.references > 0) {
       return false;
     }
-    const auto [first, last] = by_hash_.equal_range(entry.hash);
-    for (auto it = first; it != last; ++it) {
-      if (it->second == index) {
-        by_hash_.erase(it);
-        break;
-      }
-    }
+    by_hash_.Erase(entry.hash, index);
     entry = {};
     free_.push_back(index);
     return true;
@@ -133,7 +127,7 @@ class Pool {
   };
   std::vector<Entry> entries_;
   std::vector<Index> free_;
-  std::multimap<size_t, Index> by_hash_;
+  HashIndex by_hash_;
 };
 
 }  // namespace caldera

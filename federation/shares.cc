@@ -49,13 +49,14 @@ struct Terms {
   std::vector<ResourceVector> demand;    ///< Each queue's own, its descendants' not in it.
 };
 
-/// One resource over the whole tree: wants and guarantees upwards, then shares downwards.
+/// One resource at a time over the whole tree: wants and guarantees upwards, then shares downwards.
 class Descent {
  public:
-  Descent(const QueueTree& tree, const Terms& terms, ResourceIndex r)
-      : tree_(tree), terms_(terms), r_(r), nodes_(tree.size()) {}
+  Descent(const QueueTree& tree, const Terms& terms) : tree_(tree), terms_(terms) {}
 
-  void Run(int64_t total, std::vector<QueueShare>& shares) {
+  void Run(ResourceIndex r, int64_t total, std::vector<QueueShare>& shares) {
+    r_ = r;
+    nodes_.assign(tree_.size(), {});
     Gather();
     const QueueIndex root = tree_.root();
     Node& top = nodes_[root];
@@ -105,21 +106,19 @@ class Descent {
     if (children.empty()) {
       return;
     }
-    std::vector<int64_t> guarantees;
-    guarantees.reserve(children.size());
+    guarantees_.clear();
     for (const QueueIndex child : children) {
-      guarantees.push_back(nodes_[child].guarantee);
+      guarantees_.push_back(nodes_[child].guarantee);
     }
-    guarantees = ScaleDown(guaranteed, guarantees);
-    std::vector<EntitlementInput> inputs;
-    inputs.reserve(children.size());
+    guarantees_ = ScaleDown(guaranteed, std::move(guarantees_));
+    inputs_.clear();
     for (size_t c = 0; c < children.size(); ++c) {
       const QueueNode& child = tree_.node(children[c]);
       const int64_t weight = child.attached ? child.object().weight : 1;
-      inputs.push_back({weight, guarantees[c], nodes_[children[c]].want});
-      nodes_[children[c]].guarantee = guarantees[c];
+      inputs_.push_back({weight, guarantees_[c], nodes_[children[c]].want});
+      nodes_[children[c]].guarantee = guarantees_[c];
     }
-    const std::vector<EntitlementShare> shares = Entitle(nodes_[i].share.deserved, inputs);
+    const std::vector<EntitlementShare> shares = Entitle(nodes_[i].share.deserved, inputs_);
     for (size_t c = 0; c < children.size(); ++c) {
       nodes_[children[c]].share = shares[c];
     }
@@ -127,8 +126,10 @@ class Descent {
 
   const QueueTree& tree_;
   const Terms& terms_;
-  ResourceIndex r_;
+  ResourceIndex r_ = 0;
   std::vector<Node> nodes_;
+  std::vector<int64_t> guarantees_;  ///< These two of one queue's children, used again.
+  std::vector<EntitlementInput> inputs_;
 };
 
 Terms TermsOf(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares) {
@@ -165,7 +166,7 @@ int32_t UsageWeight(const State& state) {
 
 std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
                                  const std::vector<ClusterView>& clusters,
-                                 const std::vector<ClassDemand>& pending) {
+                                 const std::vector<ResourceVector>& pending) {
   std::vector<QueueShare> shares(tree.size());
   for (const QueueIndex i : tree.TopDown()) {
     shares[i].charged = state.queue(i).charged.ToVector();
@@ -174,6 +175,7 @@ std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
   TakeOffLost(state, clusters, shares);
   for (const QueueIndex i : tree.TopDown()) {
     shares[i].demand = shares[i].held;
+    shares[i].demand.Add(pending[i]);
     if (UsageWeight(state) > 0) {
       shares[i].used_by = state.UsedIn(i);
       for (const auto& [tenant, used] : shares[i].used_by) {
@@ -181,14 +183,12 @@ std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
       }
     }
   }
-  for (const ClassDemand& demand : pending) {
-    shares[demand.queue].demand.AddTimes(state.facts(demand.shape).total, demand.jobs);
-  }
   const Terms terms = TermsOf(state, tree, shares);
   AddUp(tree, shares);
   const ResourceVector total = FederationTotal(clusters);
+  Descent descent(tree, terms);
   for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
-    Descent(tree, terms, r).Run(total[r], shares);
+    descent.Run(r, total[r], shares);
   }
   return shares;
 }

@@ -25,13 +25,6 @@ struct QueueShare {
   std::map<TenantIndex, UsageVector> used_by;
 };
 
-/// One class's pending demand: how many jobs of that shape wait in that queue.
-struct ClassDemand {
-  QueueIndex queue = kNoIndex;
-  ShapeIndex shape = kNoIndex;
-  int64_t jobs = 0;
-};
-
 /// The largest of ((1 - h) held + h used) / deserved over what such a job asks for, `pods` apart;
 /// `usage_weight` is h.
 int64_t DominantShare(const QueueShare& share, const ResourceVector& held, const ShapeFacts& facts,
@@ -40,9 +33,9 @@ int64_t DominantShare(const QueueShare& share, const ResourceVector& held, const
 /// How much of a share is usage, in thousandths: none without a half-life.
 int32_t UsageWeight(const State& state);
 
-/// By QueueIndex.
+/// By QueueIndex. `pending`: by QueueIndex too, what its own candidates that could ever go ask for.
 std::vector<QueueShare> ShareOut(const State& state, const QueueTree& tree,
                                  const std::vector<ClusterView>& clusters,
-                                 const std::vector<ClassDemand>& pending);
+                                 const std::vector<ResourceVector>& pending);
 
 }  // namespace caldera

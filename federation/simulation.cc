@@ -234,7 +234,7 @@ class Simulation {
       return {};
     }
     // With nobody waiting, another round would have nothing to decide.
-    for (int rounds = 0; undecided_ && (rounds == 0 || AnyCandidate()); ++rounds) {
+    for (int rounds = 0; undecided_ && (rounds == 0 || state_.candidates() > 0); ++rounds) {
       if (rounds == kRoundsMax) {
         return Fail(ErrorCode::kInternal, "at " + FormatTime(state_.now()) + " " +
                                               std::to_string(kRoundsMax) +
@@ -251,11 +251,6 @@ class Simulation {
     undecided_ = false;
     next_round_ = state_.now() + script_.cycle;
     return {};
-  }
-
-  [[nodiscard]] bool AnyCandidate() const {
-    return std::any_of(state_.classes().begin(), state_.classes().end(),
-                       [](const JobClass& c) { return !c.waiting.empty(); });
   }
 
   void Count(const Plan& plan) {

@@ -87,7 +87,7 @@ Time State::NextTimed() const {
     }
   }
   // Usage, and with it who may take from whom, moves by itself; it matters only to who waits.
-  if (settings_.usage_half_life > Millis(0) && !class_keys_.empty() && !on_top_.empty()) {
+  if (settings_.usage_half_life > Millis(0) && candidates_ > 0 && !on_top_.empty()) {
     consider(now_ - now_.time_since_epoch() % kUsageTick + kUsageTick);
   }
   for (const ClusterEntry& cluster : clusters_) {

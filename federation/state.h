@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -15,11 +14,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "federation/change.h"
-#include "federation/class_fifo.h"
+#include "federation/hash_index.h"
+#include "federation/lane_fifo.h"
 #include "federation/shape.h"
 #include "federation/tally.h"
 #include "federation/usage.h"
@@ -34,6 +35,7 @@ using JobIndex = uint32_t;
 using SpecIndex = uint32_t;
 using ShapeIndex = uint32_t;
 using ClassIndex = uint32_t;
+using LaneIndex = uint32_t;
 inline constexpr uint32_t kNoIndex = std::numeric_limits<uint32_t>::max();
 
 inline constexpr std::string_view kRootQueue = "root";
@@ -163,11 +165,24 @@ struct JobClass {
   SpecIndex partial = kNoIndex;  ///< Of jobs that may get a part of it: all of one spec.
   /// Clusters that back off for these jobs, or where pods of such a name still are; sorted.
   std::vector<ClusterIndex> blocked;
-  ClassFifo waiting;  ///< Empty: the slot is free.
+  uint32_t jobs = 0;  ///< How many; 0: the slot is free.
+  LaneIndex lane = kNoIndex;
+  uint32_t position = 0;  ///< Among the classes of its lane.
 
   [[nodiscard]] bool IsBlocked(ClusterIndex cluster) const {
     return std::binary_search(blocked.begin(), blocked.end(), cluster);
   }
+};
+
+/// The candidates of one queue, PriorityClass and tenant: the order compares lanes, and in a lane
+/// age. A round takes up a thousand lanes, not a hundred thousand classes.
+struct Lane {
+  QueueIndex queue = kNoIndex;
+  PriorityIndex priority = kNoIndex;
+  TenantIndex tenant = kNoIndex;
+  LaneFifo waiting;                 ///< Empty: the slot is free.
+  std::vector<ClassIndex> classes;  ///< In no order that may be seen.
+  Tally asked;                      ///< By all of them together.
 };
 
 class State {
@@ -228,6 +243,13 @@ class State {
 
   /// By ClassIndex; slots with nobody waiting are free.
   [[nodiscard]] const std::vector<JobClass>& classes() const { return classes_; }
+  /// By LaneIndex; slots with nobody waiting are free.
+  [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
+  [[nodiscard]] size_t candidates() const { return candidates_; }
+  /// Of them, those that may get a part of what they ask for.
+  [[nodiscard]] size_t elastic_candidates() const { return elastic_candidates_; }
+  /// Of them, those of that shape.
+  [[nodiscard]] size_t CandidatesOf(ShapeIndex shape) const { return shape_candidates_[shape]; }
   [[nodiscard]] const Shape& shape(ShapeIndex i) const { return shapes_[i]; }
   [[nodiscard]] const ShapeFacts& facts(ShapeIndex i) const { return facts_[i]; }
   /// One more than the largest ShapeIndex in use.
@@ -284,11 +306,6 @@ class State {
   void RemoveJob(JobIndex index, JobKind kind);
   void TakeSpec(JobEntry& entry, const Job& job);
   void DropSpec(JobEntry& entry);
-  [[nodiscard]] auto Settle() const;
-  using ClassKey = std::pair<std::array<int64_t, 7>, std::vector<ClusterIndex>>;
-  static ClassKey KeyOf(const JobClass& job_class);
-  void Enqueue(JobIndex index);
-  void Dequeue(JobIndex index);
   void AddCharge(JobIndex index, Charge charge);
   void DropCharge(JobIndex index);
   void PutOnTop(JobIndex index);
@@ -296,6 +313,15 @@ class State {
   [[nodiscard]] ResourceList StillToStart(const JobEntry& entry, const Shard& shard) const;
   [[nodiscard]] std::vector<Shard> Complete(const JobEntry& entry, std::vector<Shard> shards) const;
   void ExportJob(JobIndex index, std::vector<Change>& changes) const;
+
+  // state_classes.cc: where candidates wait.
+  [[nodiscard]] auto Settle() const;
+  void Enqueue(JobIndex index);
+  void Dequeue(JobIndex index);
+  ClassIndex ClassOf(JobClass job_class);
+  void DropClass(ClassIndex index);
+  LaneIndex LaneOf(const JobClass& job_class);
+  void DropLane(LaneIndex index);
 
   Time now_;
   Settings settings_;
@@ -327,10 +353,16 @@ class State {
   Pool<JobSpec> specs_;
   std::vector<ShapeIndex> spec_shapes_;  ///< By SpecIndex.
   Pool<Shape> shapes_;
-  std::vector<ShapeFacts> facts_;  ///< By ShapeIndex.
+  std::vector<ShapeFacts> facts_;           ///< By ShapeIndex.
+  std::vector<uint32_t> shape_candidates_;  ///< By ShapeIndex.
   std::vector<JobClass> classes_;
   std::vector<ClassIndex> free_classes_;
-  std::map<ClassKey, ClassIndex> class_keys_;
+  HashIndex class_keys_;
+  std::vector<Lane> lanes_;
+  std::vector<LaneIndex> free_lanes_;
+  std::map<std::tuple<QueueIndex, PriorityIndex, TenantIndex>, LaneIndex> lane_keys_;
+  size_t candidates_ = 0;
+  size_t elastic_candidates_ = 0;
 };
 
 }  // namespace caldera

@@ -61,31 +61,7 @@ int64_t ReportedOf(const JobEntry& job, const TaskGrant& grant) {
   return std::min<int64_t>(reported, grant.replicas);
 }
 
-/// The next of four steps in each doubling, from a second on, so that jobs of about the same length
-/// are of one class; 0 where nothing is known.
-Millis EstimateUp(const std::optional<Millis>& estimate) {
-  if (!estimate.has_value() || *estimate <= Millis(0)) {
-    return Millis(0);
-  }
-  int64_t octave = 1000;
-  while (octave * 2 < estimate->count() && octave < (int64_t{1} << 60U)) {
-    octave *= 2;
-  }
-  if (estimate->count() <= octave) {
-    return Millis(octave);
-  }
-  const int64_t step = octave / 4;
-  return Millis(octave + (estimate->count() - octave + step - 1) / step * step);
-}
-
 }  // namespace
-
-// Offline, uids come from the input and may be equal: the key makes the order total.
-auto State::Settle() const {
-  return [this](JobIndex a, JobIndex b) {
-    return std::tie(jobs_[a].uid, jobs_[a].key) < std::tie(jobs_[b].uid, jobs_[b].key);
-  };
-}
 
 JobIndex State::FindJob(const JobKey& key) const {
   for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
@@ -241,6 +217,7 @@ void State::TakeSpec(JobEntry& entry, const Job& job) {
     spec_shapes_[spec] = shape;
     if (shape_is_new) {
       facts_.resize(std::max<size_t>(facts_.size(), shape + 1));
+      shape_candidates_.resize(facts_.size(), 0);
       facts_[shape] = FactsOf(shapes_[shape], resources_);
     }
   }
@@ -257,67 +234,6 @@ void State::DropSpec(JobEntry& entry) {
     spec_shapes_[entry.spec] = kNoIndex;
   }
   entry.spec = kNoIndex;
-}
-
-State::ClassKey State::KeyOf(const JobClass& job_class) {
-  return {{job_class.queue, job_class.priority, job_class.tenant, job_class.shape,
-           job_class.preemptible ? 1 : 0, job_class.estimate.count(), job_class.partial},
-          job_class.blocked};
-}
-
-void State::Enqueue(JobIndex index) {
-  JobEntry& entry = jobs_[index];
-  const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
-                         !entry.claimed_elsewhere && entry.missing_references.empty() &&
-                         HasChildren(specs_[entry.spec]);
-  if (!candidate) {
-    return;
-  }
-  const JobSpec& spec = specs_[entry.spec];
-  JobClass job_class{entry.queue,
-                     entry.priority,
-                     entry.tenant,
-                     entry.shape,
-                     spec.preemptible,
-                     EstimateUp(spec.running_estimate),
-                     MayBePartial(spec) ? entry.spec : kNoIndex,
-                     BlockedFor(entry),
-                     {}};
-  if (entry.backs_off != Time()) {
-    backing_off_.insert({entry.backs_off, index});
-  }
-  const auto [it, added] = class_keys_.try_emplace(KeyOf(job_class), kNoIndex);
-  if (added) {
-    if (free_classes_.empty()) {
-      it->second = static_cast<ClassIndex>(classes_.size());
-      classes_.emplace_back();
-    } else {
-      it->second = free_classes_.back();
-      free_classes_.pop_back();
-    }
-    classes_[it->second] = std::move(job_class);
-  }
-  entry.job_class = it->second;
-  classes_[it->second].waiting.Insert({entry.creation, index}, Settle());
-}
-
-void State::Dequeue(JobIndex index) {
-  JobEntry& entry = jobs_[index];
-  if (entry.job_class == kNoIndex) {
-    return;
-  }
-  JobClass& job_class = classes_[entry.job_class];
-  job_class.waiting.Erase({entry.creation, index}, Settle());
-  if (job_class.waiting.empty()) {
-    class_keys_.erase(KeyOf(job_class));
-    free_classes_.push_back(entry.job_class);
-    job_class = {};
-  }
-  entry.job_class = kNoIndex;
-  if (entry.backs_off != Time()) {
-    backing_off_.erase({entry.backs_off, index});
-    entry.backs_off = Time();
-  }
 }
 
 /// What the pods ask for that the shard's member may start beside those that are reported.

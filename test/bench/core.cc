@@ -160,11 +160,10 @@ class Core {
     const State state = Loaded(size, false);
     const QueueTree tree(state);
     const std::vector<ClusterView> clusters = ViewClusters(state);
-    std::vector<ClassDemand> demand;
-    for (const JobClass& job_class : state.classes()) {
-      if (!job_class.waiting.empty()) {
-        demand.push_back(
-            {job_class.queue, job_class.shape, static_cast<int64_t>(job_class.waiting.size())});
+    std::vector<ResourceVector> demand(tree.size());
+    for (const Lane& lane : state.lanes()) {
+      if (!lane.waiting.empty()) {
+        demand[lane.queue].Add(lane.asked.ToVector());
       }
     }
     const double span =

@@ -1,8 +1,8 @@
-#include "federation/class_fifo.h"
+#include "federation/lane_fifo.h"
 
 namespace caldera {
 
-ClassFifo::Cursor ClassFifo::Next(Cursor at) const {
+LaneFifo::Cursor LaneFifo::Next(Cursor at) const {
   ++at.offset;
   if (at.offset >= chunks_[at.chunk].size()) {
     return {at.chunk + 1, 0};
@@ -10,7 +10,7 @@ ClassFifo::Cursor ClassFifo::Next(Cursor at) const {
   return at;
 }
 
-void ClassFifo::Split(size_t chunk) {
+void LaneFifo::Split(size_t chunk) {
   // Jobs mostly come at the end: a full last chunk stays full and a new one begins.
   const size_t keep = chunk + 1 == chunks_.size() ? kChunk : kChunk / 2;
   const auto middle = chunks_[chunk].begin() + static_cast<std::ptrdiff_t>(keep);

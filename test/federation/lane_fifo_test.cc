@@ -1,4 +1,4 @@
-#include "federation/class_fifo.h"
+#include "federation/lane_fifo.h"
 
 #include <doctest/doctest.h>
 
@@ -10,18 +10,18 @@
 namespace caldera {
 namespace {
 
-std::vector<uint32_t> List(const ClassFifo& fifo) {
+std::vector<uint32_t> List(const LaneFifo& fifo) {
   std::vector<uint32_t> jobs;
-  for (ClassFifo::Cursor at; !fifo.AtEnd(at); at = fifo.Next(at)) {
+  for (LaneFifo::Cursor at; !fifo.AtEnd(at); at = fifo.Next(at)) {
     jobs.push_back(fifo.At(at).job);
   }
   return jobs;
 }
 
-TEST_CASE("class fifo: oldest first whatever the order of arrival and over many chunks") {
+TEST_CASE("lane fifo: oldest first whatever the order of arrival and over many chunks") {
   // Creation goes with job / 3, so that ties happen; the larger number is the smaller uid.
   const auto settle = [](uint32_t a, uint32_t b) { return a > b; };
-  const auto item = [](uint32_t job) { return ClassFifo::Item{Time(Millis(job / 3)), job}; };
+  const auto item = [](uint32_t job) { return LaneFifo::Item{Time(Millis(job / 3)), job, 0}; };
   std::vector<uint32_t> jobs(5000);
   std::iota(jobs.begin(), jobs.end(), 0U);
   std::vector<uint32_t> expected;
@@ -34,7 +34,7 @@ TEST_CASE("class fifo: oldest first whatever the order of arrival and over many 
     if (shuffled) {
       std::shuffle(jobs.begin(), jobs.end(), random);
     }
-    ClassFifo fifo;
+    LaneFifo fifo;
     for (const uint32_t job : jobs) {
       fifo.Insert(item(job), settle);
     }

@@ -1,4 +1,4 @@
-// The pending jobs of one class, oldest first (creation, then uid). A list of sorted chunks: jobs
+// The candidates of one lane, oldest first (creation, then uid). A list of sorted chunks: jobs
 // usually come at the end, and a relist may bring them in any order; both cost a short move. An
 // intrusive list would need them in order, a std::set costs three times the memory and time.
 #pragma once
@@ -12,11 +12,12 @@
 
 namespace caldera {
 
-class ClassFifo {
+class LaneFifo {
  public:
   struct Item {
     Time creation;
     uint32_t job = 0;
+    uint32_t job_class = 0;  ///< A round passes over many of a class without a look at the job.
   };
   /// A place in the list; valid until the list changes.
   struct Cursor {
