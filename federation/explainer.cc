@@ -41,7 +41,7 @@ std::vector<JobIndex> Rank(const Round& round) {
     ranked[job] = true;
   }
   std::vector<JobIndex> others;
-  for (const auto& [key, job] : state.jobs()) {
+  for (const JobIndex job : state.JobsByKey()) {
     if (state.job(job).Pending() && (job >= ranked.size() || !ranked[job])) {
       others.push_back(job);
     }

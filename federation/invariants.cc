@@ -78,15 +78,15 @@ class Checker {
   }
 
   void CheckAction(const Action& action) {
-    const auto it = state_.jobs().find({action.job, action.kind});
-    if (it == state_.jobs().end() || state_.job(it->second).uid != action.uid) {
+    const JobIndex index = state_.FindJob(action.job, action.kind);
+    if (index == kNoIndex || state_.job(index).uid != action.uid) {
       Expect(false, "there is no such job");
       return;
     }
-    const JobEntry& job = state_.job(it->second);
-    placed_.resize(std::max<size_t>(placed_.size(), size_t{it->second} + 1), false);
-    Expect(!placed_[it->second], "it is placed twice");
-    placed_[it->second] = true;
+    const JobEntry& job = state_.job(index);
+    placed_.resize(std::max<size_t>(placed_.size(), size_t{index} + 1), false);
+    Expect(!placed_[index], "it is placed twice");
+    placed_[index] = true;
     if (action.action == ActionKind::kEvict) {
       CheckEvict(job, action);
       return;

@@ -96,7 +96,7 @@ Knob CreateReference(const std::string& reference) {
   return Switch({reference, "metadata.name", std::string(kAbsent), name}, [reference](State& s) {
     // Whoever else waits for it goes too.
     std::vector<Job> jobs;
-    for (const auto& [key, index] : s.jobs()) {
+    for (const JobIndex index : s.JobsByKey()) {
       const auto& missing = s.job(index).missing_references;
       if (std::find(missing.begin(), missing.end(), reference) != missing.end()) {
         jobs.push_back(s.Object(index));

@@ -12,29 +12,15 @@ namespace caldera {
 
 namespace {
 
-/// Since when it runs, as far as anybody knows.
-Time RunsSince(const JobEntry& job) {
-  if (job.charge->at != Time()) {
-    return job.charge->at;
-  }
-  return job.reported != Time() ? job.reported : job.creation;
-}
-
+/// One that is preemptible and has run for long enough.
 bool MayBeEvicted(const State& state, const JobEntry& job) {
-  const JobSpec& spec = state.spec(job);
-  if (!spec.preemptible || job.suspended || job.claimed_elsewhere) {
-    return false;
-  }
-  if (state.now() - RunsSince(job) < spec.min_runtime.value_or(state.settings().min_runtime)) {
-    return false;
-  }
-  return job.EvictedLately(state.now()) < state.settings().evictions_a_day;
+  return !job.suspended && !job.claimed_elsewhere &&
+         job.EvictedLately(state.now()) < state.settings().evictions_a_day;
 }
 
 bool AllReady(const State& state, const JobEntry& job) {
-  return std::all_of(job.charge->shards.begin(), job.charge->shards.end(), [&](const Shard& shard) {
-    const auto it = state.clusters().find(shard.cluster);
-    const auto& object = state.cluster(it->second).object;
+  return std::all_of(job.charge->held.begin(), job.charge->held.end(), [&](const auto& holding) {
+    const auto& object = state.cluster(holding.cluster).object;
     return object.has_value() && object->ready && !object->deleting;
   });
 }
@@ -56,43 +42,24 @@ void Preemption::FindCandidates() {
   for (const auto& [queue, shape] : early_) {
     Placed(queue, shape);
   }
-  std::vector<JobIndex> placed;
-  for (const auto& [name, cluster] : state_.clusters()) {
-    for (const JobIndex job : state_.cluster(cluster).jobs) {
-      placed.push_back(job);
-    }
+  for (const JobIndex job : state_.evicting()) {
+    MarkSize(job);
+    Move(CandidateOf(job), true);
   }
-  std::sort(placed.begin(), placed.end());
-  placed.erase(std::unique(placed.begin(), placed.end()), placed.end());
-  gone_.assign(placed.empty() ? 0 : placed.back() + 1, false);
-  for (const JobIndex index : placed) {
-    const JobEntry& job = state_.job(index);
-    const bool leaving = job.Evicting();
-    if (!leaving && !(MayBeEvicted(state_, job) && AllReady(state_, job))) {
+  for (const auto& [ripe, job] : state_.ripening()) {
+    if (ripe > state_.now()) {
+      break;
+    }
+    const JobEntry& entry = state_.job(job);
+    if (entry.Evicting() || !MayBeEvicted(state_, entry) || !AllReady(state_, entry)) {
       continue;
     }
-    Candidate candidate{index, job.charge_queue, 0, 0, {}, {}};
-    for (const Shard& shard : job.charge->shards) {
-      const ResourceVector amounts = AmountsIn(state_, shard.requests);
-      candidate.total.Add(amounts);
-      const ClusterIndex cluster = state_.clusters().find(shard.cluster)->second;
-      const auto part = std::find_if(candidate.parts.begin(), candidate.parts.end(),
-                                     [&](const auto& each) { return each.first == cluster; });
-      if (part == candidate.parts.end()) {
-        candidate.parts.emplace_back(cluster, amounts);
-      } else {
-        part->second.Add(amounts);
-      }
-    }
-    if (leaving) {
-      Move(candidate, true);
-    } else {
-      candidate.priority = PriorityValue(state_, job.priority).value_or(0);
-      candidate.lost_work = LostWork(job, candidate.total);
-      const auto lowest = lowest_.try_emplace(candidate.queue, candidate.priority).first;
-      lowest->second = std::min(lowest->second, candidate.priority);
-      candidates_.push_back(std::move(candidate));
-    }
+    MarkSize(job);
+    Candidate& candidate = candidates_.emplace_back(CandidateOf(job));
+    candidate.priority = PriorityValue(state_, entry.priority).value_or(0);
+    candidate.lost_work = LostWork(entry, candidate.total);
+    const auto lowest = lowest_.try_emplace(candidate.queue, candidate.priority).first;
+    lowest->second = std::min(lowest->second, candidate.priority);
   }
   std::sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) {
     const JobEntry& x = state_.job(a.job);
@@ -100,6 +67,27 @@ void Preemption::FindCandidates() {
     return std::tie(a.lost_work, a.priority, y.creation, y.uid, y.key) <
            std::tie(b.lost_work, b.priority, x.creation, x.uid, x.key);
   });
+}
+
+void Preemption::MarkSize(JobIndex job) {
+  gone_.resize(std::max<size_t>(gone_.size(), size_t{job} + 1), false);
+}
+
+/// Where it is and what it holds.
+Preemption::Candidate Preemption::CandidateOf(JobIndex index) const {
+  const JobEntry& job = state_.job(index);
+  Candidate candidate{index, job.charge_queue, 0, 0, {}, {}};
+  for (const Charge::Holding& holding : job.charge->held) {
+    candidate.total.Add(holding.requests);
+    const auto part = std::find_if(candidate.parts.begin(), candidate.parts.end(),
+                                   [&](const auto& each) { return each.first == holding.cluster; });
+    if (part == candidate.parts.end()) {
+      candidate.parts.emplace_back(holding.cluster, holding.requests);
+    } else {
+      part->second.Add(holding.requests);
+    }
+  }
+  return candidate;
 }
 
 Int128 Preemption::LostWork(const JobEntry& job, const ResourceVector& total) const {
@@ -110,7 +98,7 @@ Int128 Preemption::LostWork(const JobEntry& job, const ResourceVector& total) co
     }
   }
   // A part is at most 2^63, and no job runs for longer than 2^62 ms.
-  return Int128{part} * std::max<int64_t>((state_.now() - RunsSince(job)).count(), 0);
+  return Int128{part} * std::max<int64_t>((state_.now() - job.RunsSince()).count(), 0);
 }
 
 QueueIndex Preemption::CommonAncestor(QueueIndex a, QueueIndex b) const {

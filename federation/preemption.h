@@ -73,6 +73,8 @@ class Preemption {
   };
 
   void FindCandidates();
+  void MarkSize(JobIndex job);
+  [[nodiscard]] Candidate CandidateOf(JobIndex index) const;
   [[nodiscard]] bool MayClaim(const Claimant& claim) const;
   [[nodiscard]] Int128 LostWork(const JobEntry& job, const ResourceVector& total) const;
   [[nodiscard]] bool StaysWithin(const Claimant& claim, QueueIndex below,

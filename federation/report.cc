@@ -136,11 +136,11 @@ Report MakeReport(const State& state) {
   for (const ClusterView& cluster : round.clusters()) {
     report.clusters.push_back(ReportCluster(state, cluster));
   }
-  for (const auto& [key, i] : state.jobs()) {
+  for (const JobIndex i : state.JobsByKey()) {
     const JobEntry& job = state.job(i);
     if (job.charge.has_value()) {
       report.running.push_back(
-          {job.key, key.second, state.queue(job.charge_queue).name, job.charge->shards});
+          {job.key, state.spec(job).kind, state.queue(job.charge_queue).name, job.charge->shards});
     }
   }
   return report;

@@ -157,9 +157,9 @@ void Reservations::FindStart(Booking& booking, const ClusterView& view) const {
     if (k == ends.size()) {
       return;
     }
-    for (const Shard& shard : state_.job(ends[k].second).charge->shards) {
-      if (shard.cluster == view.name()) {
-        free.Add(AmountsIn(state_, shard.requests));
+    for (const Charge::Holding& holding : state_.job(ends[k].second).charge->held) {
+      if (holding.cluster == view.index) {
+        free.Add(holding.requests);
       }
     }
   }

@@ -22,9 +22,9 @@ void TakeOffLost(const State& state, const std::vector<ClusterView>& clusters,
       continue;
     }
     for (const JobIndex job : state.cluster(index).jobs) {
-      for (const Shard& shard : state.job(job).charge->shards) {
-        if (shard.cluster == name) {
-          shares[state.job(job).charge_queue].held.Subtract(AmountsIn(state, shard.requests));
+      for (const Charge::Holding& holding : state.job(job).charge->held) {
+        if (holding.cluster == index) {
+          shares[state.job(job).charge_queue].held.Subtract(holding.requests);
         }
       }
     }

@@ -406,9 +406,9 @@ std::vector<ResourceVector> JobLives::Running() const {
       if (!life.vacating && (life.granted == 0 || life.begins > Now())) {
         continue;
       }
-      for (const Shard& shard : state_.job(job).charge->shards) {
-        if (shard.cluster == state_.cluster(c).name) {
-          running[c].Add(AmountsIn(state_, shard.requests));
+      for (const Charge::Holding& holding : state_.job(job).charge->held) {
+        if (holding.cluster == c) {
+          running[c].Add(holding.requests);
         }
       }
     }
@@ -417,7 +417,7 @@ std::vector<ResourceVector> JobLives::Running() const {
 }
 
 std::vector<JobRecord> JobLives::Finish() {
-  for (const auto& [key, job] : state_.jobs()) {
+  for (const JobIndex job : state_.JobsByKey()) {
     Settle(job);
     Account(job);
   }

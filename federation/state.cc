@@ -87,7 +87,7 @@ Time State::NextTimed() const {
     }
   }
   // Usage, and with it who may take from whom, moves by itself; it matters only to who waits.
-  if (settings_.usage_half_life > Millis(0) && candidates_ > 0 && !on_top_.empty()) {
+  if (settings_.usage_half_life > Millis(0) && candidates_ > 0 && charged_jobs_ > 0) {
     consider(now_ - now_.time_since_epoch() % kUsageTick + kUsageTick);
   }
   for (const ClusterEntry& cluster : clusters_) {
@@ -110,14 +110,13 @@ void State::On(const SettingsSet& change) {
     }
   }
   settings_ = change.settings;
-  std::vector<JobIndex> charged;
-  charged.reserve(on_top_.size());
-  for (const auto& [job, amounts] : on_top_) {
-    charged.push_back(job);
-  }
-  for (const JobIndex job : charged) {
-    TakeOffTop(job);
-    PutOnTop(job);
+  for (JobIndex job = 0; job < jobs_.size(); ++job) {
+    if (jobs_[job].charge.has_value()) {
+      TakeOffTop(job);
+      PutOnTop(job);
+      Unripen(job);
+      Ripen(job);
+    }
   }
 }
 

@@ -21,6 +21,7 @@
 #include "federation/change.h"
 #include "federation/hash_index.h"
 #include "federation/lane_fifo.h"
+#include "federation/rare.h"
 #include "federation/shape.h"
 #include "federation/tally.h"
 #include "federation/usage.h"
@@ -94,10 +95,19 @@ struct Eviction {
 
 /// What a job was granted, and since when.
 struct Charge {
+  /// One shard in State's indexes.
+  struct Holding {
+    ClusterIndex cluster = kNoIndex;
+    ResourceVector requests;
+    ResourceVector on_top;  ///< Of them, what ClusterEntry::on_top counts.
+  };
   int64_t intent = 0;  ///< 0: taken over from an observed placement.
   Time at;
   std::vector<Shard> shards;
   std::optional<Eviction> eviction;
+  std::vector<Holding> held;  ///< By shard.
+  Time settles;  ///< When its reported pods leave ClusterEntry::on_top; 0: they do not.
+  Time ripe;     ///< When it will have run for its min-runtime; 0: it is not preemptible.
 };
 
 struct JobEntry {
@@ -115,19 +125,18 @@ struct JobEntry {
   bool suspended = false;
   bool claimed_elsewhere = false;
   bool terminal = false;
-  std::vector<std::string> missing_references;
-  std::vector<ClusterBackoff> backoffs;
-  std::vector<Shard> placement;  ///< As observed.
-  std::vector<TaskReport> reports;
+  RareVector<std::string> missing_references;
+  RareVector<ClusterBackoff> backoffs;
+  RareVector<Shard> placement;  ///< As observed.
+  RareVector<TaskReport> reports;
   Time reported;
-  std::string checkpoint;
+  RareText checkpoint;
 
-  std::vector<Eviction> evictions;  ///< As far as they may still count; oldest first.
+  RareVector<Eviction> evictions;  ///< As far as they may still count; oldest first.
 
-  std::optional<Charge> charge;
+  Rare<Charge> charge;
   QueueIndex charge_queue = kNoIndex;  ///< Which queue it is charged to.
   int64_t last_epoch = 0;              ///< The latest it was ever placed with.
-  Time settles;  ///< When its reported pods leave ClusterEntry::on_top; 0: they do not.
   /// When the first of its backoffs ends that keep it from a cluster; 0: none does.
   Time backs_off;
 
@@ -147,6 +156,13 @@ struct JobEntry {
       return past.beneficiary == other.key && past.beneficiary_uid == other.uid &&
              now - past.at < kEvictionWindow;
     });
+  }
+  /// Since when it runs, as far as anybody knows; only where it is charged.
+  [[nodiscard]] Time RunsSince() const {
+    if (charge->at != Time()) {
+      return charge->at;
+    }
+    return reported != Time() ? reported : creation;
   }
   [[nodiscard]] bool Evicting() const { return charge.has_value() && charge->eviction.has_value(); }
   /// Neither finished nor placed.
@@ -188,8 +204,6 @@ struct Lane {
 class State {
  public:
   using ByName = std::map<std::string, uint32_t, std::less<>>;
-  /// A Job and a HyperJob may have the same name.
-  using ByKey = std::map<std::pair<JobKey, JobKind>, JobIndex>;
 
   State();
 
@@ -216,12 +230,24 @@ class State {
   [[nodiscard]] const ClusterEntry& cluster(ClusterIndex i) const { return clusters_[i]; }
   [[nodiscard]] const PriorityEntry& priority(PriorityIndex i) const { return priorities_[i]; }
 
-  /// Every job that is there, also terminal ones.
-  [[nodiscard]] const ByKey& jobs() const { return job_keys_; }
+  /// Every job that is there, also terminal ones, by key and kind. O(jobs x log jobs).
+  [[nodiscard]] std::vector<JobIndex> JobsByKey() const;
+  /// The same, in no order that may be seen: `visit(index, entry)`.
+  template <typename Visit>
+  void VisitJobs(const Visit& visit) const {
+    for (JobIndex i = 0; i < jobs_.size(); ++i) {
+      if (jobs_[i].spec != kNoIndex) {
+        visit(i, jobs_[i]);
+      }
+    }
+  }
+  [[nodiscard]] size_t job_count() const { return jobs_.size() - free_jobs_.size(); }
   [[nodiscard]] const JobEntry& job(JobIndex i) const { return jobs_[i]; }
   [[nodiscard]] const JobSpec& spec(const JobEntry& job) const { return specs_[job.spec]; }
   /// The Job of that key, else the HyperJob, else kNoIndex.
   [[nodiscard]] JobIndex FindJob(const JobKey& key) const;
+  /// A Job and a HyperJob may have the same name. kNoIndex: there is none.
+  [[nodiscard]] JobIndex FindJob(const JobKey& key, JobKind kind) const;
   /// That key with that uid, else kNoIndex.
   [[nodiscard]] JobIndex FindJob(const JobKey& key, const std::string& uid) const;
   /// The whole object as it was upserted last.
@@ -233,6 +259,8 @@ class State {
 
   /// The jobs on their way out, in no order that may be seen.
   [[nodiscard]] const std::set<JobIndex>& evicting() const { return evicting_; }
+  /// The charged preemptible jobs, by when they will have run for their min-runtime.
+  [[nodiscard]] const std::set<std::pair<Time, JobIndex>>& ripening() const { return ripening_; }
   /// How many pods of Jobs of the names that it has in members are seen in that cluster, finished
   /// ones included.
   [[nodiscard]] int64_t PodsOf(const JobEntry& job, ClusterIndex cluster) const;
@@ -303,7 +331,7 @@ class State {
   void SettleUsage(QueueIndex queue, TenantIndex tenant);
   void ExportUsage(std::vector<Change>& changes) const;
   JobIndex AddJob(const Job& job);
-  void RemoveJob(JobIndex index, JobKind kind);
+  void RemoveJob(JobIndex index);
   void TakeSpec(JobEntry& entry, const Job& job);
   void DropSpec(JobEntry& entry);
   void AddCharge(JobIndex index, Charge charge);
@@ -311,6 +339,8 @@ class State {
   void PutOnTop(JobIndex index);
   void TakeOffTop(JobIndex index);
   [[nodiscard]] ResourceList StillToStart(const JobEntry& entry, const Shard& shard) const;
+  void Ripen(JobIndex index);
+  void Unripen(JobIndex index);
   [[nodiscard]] std::vector<Shard> Complete(const JobEntry& entry, std::vector<Shard> shards) const;
   void ExportJob(JobIndex index, std::vector<Change>& changes) const;
 
@@ -336,7 +366,7 @@ class State {
   std::vector<ClusterEntry> clusters_;
   std::vector<PriorityEntry> priorities_;
 
-  ByKey job_keys_;
+  HashIndex job_keys_;
   std::vector<JobEntry> jobs_;
   std::vector<JobIndex> free_jobs_;
   /// Charged jobs some of whose pods are on top only until a time.
@@ -347,8 +377,8 @@ class State {
   std::set<JobIndex> resizes_;
   std::set<JobIndex> evicting_;
   std::vector<Reservation> reservations_;
-  /// What each charged job has added to ClusterEntry::on_top, by shard.
-  std::map<JobIndex, std::vector<ResourceVector>> on_top_;
+  std::set<std::pair<Time, JobIndex>> ripening_;
+  size_t charged_jobs_ = 0;
 
   Pool<JobSpec> specs_;
   std::vector<ShapeIndex> spec_shapes_;  ///< By SpecIndex.

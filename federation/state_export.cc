@@ -68,7 +68,7 @@ std::vector<Change> State::Export() const {
     }
     ExportMembers(clusters_[index], changes);
   }
-  for (const auto& [key, index] : job_keys_) {
+  for (const JobIndex index : JobsByKey()) {
     ExportJob(index, changes);
   }
   ExportUsage(changes);

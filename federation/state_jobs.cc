@@ -1,5 +1,7 @@
 // Jobs in State: what they ask for (interned), where they wait (classes), what they hold (charges).
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -26,6 +28,11 @@ bool SamePlaces(const std::vector<Shard>& a, const std::vector<Shard>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Shard& x, const Shard& y) {
     return std::tie(x.cluster, x.epoch, x.child) == std::tie(y.cluster, y.epoch, y.child);
   });
+}
+
+size_t HashOf(const JobKey& key) {
+  return std::hash<std::string>()(key.ns) * 0x9E3779B97F4A7C15ULL ^
+         std::hash<std::string>()(key.name);
 }
 
 const Task* FindTask(const JobSpec& spec, const std::string& name) {
@@ -63,30 +70,38 @@ int64_t ReportedOf(const JobEntry& job, const TaskGrant& grant) {
 
 }  // namespace
 
+std::vector<JobIndex> State::JobsByKey() const {
+  std::vector<JobIndex> list;
+  list.reserve(job_count());
+  VisitJobs([&](JobIndex i, const JobEntry& /*entry*/) { list.push_back(i); });
+  std::sort(list.begin(), list.end(), [this](JobIndex a, JobIndex b) {
+    const JobKind kind_of_a = spec(jobs_[a]).kind;
+    const JobKind kind_of_b = spec(jobs_[b]).kind;
+    return std::tie(jobs_[a].key, kind_of_a) < std::tie(jobs_[b].key, kind_of_b);
+  });
+  return list;
+}
+
+JobIndex State::FindJob(const JobKey& key, JobKind kind) const {
+  return job_keys_.Find(
+      HashOf(key), [&](JobIndex i) { return jobs_[i].key == key && spec(jobs_[i]).kind == kind; });
+}
+
 JobIndex State::FindJob(const JobKey& key) const {
-  for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
-    if (const auto it = job_keys_.find({key, kind}); it != job_keys_.end()) {
-      return it->second;
-    }
-  }
-  return kNoIndex;
+  const JobIndex job = FindJob(key, JobKind::kJob);
+  return job != kNoIndex ? job : FindJob(key, JobKind::kHyperJob);
 }
 
 JobIndex State::FindJob(const JobKey& key, const std::string& uid) const {
-  for (const JobKind kind : {JobKind::kJob, JobKind::kHyperJob}) {
-    const auto it = job_keys_.find({key, kind});
-    if (it != job_keys_.end() && jobs_[it->second].uid == uid) {
-      return it->second;
-    }
-  }
-  return kNoIndex;
+  return job_keys_.Find(HashOf(key),
+                        [&](JobIndex i) { return jobs_[i].key == key && jobs_[i].uid == uid; });
 }
 
 void State::On(const JobUpsert& change) {
   const Job& job = change.job;
-  const auto it = job_keys_.find({job.key, job.kind});
-  if (it != job_keys_.end() && jobs_[it->second].uid != job.uid) {
-    RemoveJob(it->second, job.kind);
+  const JobIndex known = FindJob(job.key, job.kind);
+  if (known != kNoIndex && jobs_[known].uid != job.uid) {
+    RemoveJob(known);
   }
   const JobIndex index = AddJob(job);
   JobEntry& entry = jobs_[index];
@@ -114,7 +129,7 @@ void State::On(const JobUpsert& change) {
     AddCharge(index, std::move(charge));
   } else if (observed_epoch > entry.last_epoch) {
     // An older epoch is one that was released: the annotation just has not gone yet.
-    AddCharge(index, {0, Time(), Complete(entry, job.placement), std::nullopt});
+    AddCharge(index, {0, Time(), Complete(entry, job.placement), std::nullopt, {}, {}, {}});
   }
   entry.last_epoch = std::max(entry.last_epoch, observed_epoch);
   SettleUsage(held_in, entry.tenant);
@@ -125,7 +140,7 @@ void State::On(const JobUpsert& change) {
 void State::On(const JobDelete& change) {
   const JobIndex index = FindJob(change.key, change.uid);
   if (index != kNoIndex) {
-    RemoveJob(index, specs_[jobs_[index].spec].kind);
+    RemoveJob(index);
   }
 }
 
@@ -143,7 +158,8 @@ void State::On(const Placed& change) {
   const QueueIndex held_in = entry.charge_queue;
   DropCharge(index);
   entry.last_epoch = std::max(entry.last_epoch, LatestEpoch(change.shards));
-  AddCharge(index, {change.intent, since, Complete(entry, change.shards), std::nullopt});
+  AddCharge(index,
+            {change.intent, since, Complete(entry, change.shards), std::nullopt, {}, {}, {}});
   SettleUsage(held_in, entry.tenant);
   SettleUsage(entry.charge_queue, entry.tenant);
 }
@@ -168,9 +184,11 @@ void State::On(const Evicted& change) {
   }
   JobEntry& entry = jobs_[index];
   const Eviction eviction{change.intent, change.at, change.beneficiary, change.beneficiary_uid};
-  std::erase_if(entry.evictions,
+  std::vector<Eviction> evictions = entry.evictions;
+  std::erase_if(evictions,
                 [&](const Eviction& past) { return past.at + kEvictionWindow <= change.at; });
-  entry.evictions.push_back(eviction);
+  evictions.push_back(eviction);
+  entry.evictions = std::move(evictions);
   if (entry.charge.has_value()) {
     entry.charge->eviction = eviction;
     evicting_.insert(index);
@@ -181,30 +199,32 @@ void State::On(const Evicted& change) {
 void State::On(const ReservationsSet& change) { reservations_ = change.reservations; }
 
 JobIndex State::AddJob(const Job& job) {
-  const auto [it, added] = job_keys_.try_emplace({job.key, job.kind}, kNoIndex);
-  if (added) {
-    if (free_jobs_.empty()) {
-      it->second = static_cast<JobIndex>(jobs_.size());
-      jobs_.emplace_back();
-    } else {
-      it->second = free_jobs_.back();
-      free_jobs_.pop_back();
-    }
-    JobEntry& entry = jobs_[it->second];
-    entry.key = job.key;
-    entry.uid = job.uid;
-    entry.tenant = TenantOf(job.key.ns);
+  JobIndex index = FindJob(job.key, job.kind);
+  if (index != kNoIndex) {
+    return index;
   }
-  return it->second;
+  index = static_cast<JobIndex>(jobs_.size());
+  if (free_jobs_.empty()) {
+    jobs_.emplace_back();
+  } else {
+    index = free_jobs_.back();
+    free_jobs_.pop_back();
+  }
+  JobEntry& entry = jobs_[index];
+  entry.key = job.key;
+  entry.uid = job.uid;
+  entry.tenant = TenantOf(job.key.ns);
+  job_keys_.Insert(HashOf(job.key), index);
+  return index;
 }
 
-void State::RemoveJob(JobIndex index, JobKind kind) {
+void State::RemoveJob(JobIndex index) {
   Dequeue(index);
   const QueueIndex held_in = jobs_[index].charge_queue;
   DropCharge(index);
   SettleUsage(held_in, jobs_[index].tenant);
   DropSpec(jobs_[index]);
-  job_keys_.erase({jobs_[index].key, kind});
+  job_keys_.Erase(HashOf(jobs_[index].key), index);
   jobs_[index] = {};
   free_jobs_.push_back(index);
 }
@@ -280,9 +300,12 @@ std::vector<Shard> State::Complete(const JobEntry& entry, std::vector<Shard> sha
 void State::AddCharge(JobIndex index, Charge charge) {
   JobEntry& entry = jobs_[index];
   CALDERA_ASSERT(!entry.charge.has_value());
+  ++charged_jobs_;
+  charge.held.clear();
   for (const Shard& shard : charge.shards) {
-    const ResourceVector requests = ToVector(resources_, shard.requests);
     const ClusterIndex cluster = ClusterOf(shard.cluster);
+    charge.held.push_back({cluster, ToVector(resources_, shard.requests), {}});
+    const ResourceVector& requests = charge.held.back().requests;
     clusters_[cluster].charged.Add(requests);
     clusters_[cluster].jobs.insert(index);
     tenants_[entry.tenant].charged.Add(requests);
@@ -299,6 +322,7 @@ void State::AddCharge(JobIndex index, Charge charge) {
     resizes_.insert(index);
   }
   PutOnTop(index);
+  Ripen(index);
 }
 
 void State::DropCharge(JobIndex index) {
@@ -307,9 +331,9 @@ void State::DropCharge(JobIndex index) {
     return;
   }
   TakeOffTop(index);
-  for (const Shard& shard : entry.charge->shards) {
-    const ResourceVector requests = ToVector(resources_, shard.requests);
-    const ClusterIndex cluster = ClusterOf(shard.cluster);
+  Unripen(index);
+  --charged_jobs_;
+  for (const auto& [cluster, requests, on_top] : entry.charge->held) {
     clusters_[cluster].charged.Subtract(requests);
     clusters_[cluster].jobs.erase(index);
     tenants_[entry.tenant].charged.Subtract(requests);
@@ -328,9 +352,10 @@ void State::PutOnTop(JobIndex index) {
   JobEntry& entry = jobs_[index];
   Time settles = entry.reported + 2 * settings_.summary_period;
   bool later = false;
-  std::vector<ResourceVector>& on_top = on_top_[index];
-  for (const Shard& shard : entry.charge->shards) {
-    ResourceVector amounts = ToVector(resources_, shard.requests);
+  for (size_t s = 0; s < entry.charge->shards.size(); ++s) {
+    const Shard& shard = entry.charge->shards[s];
+    Charge::Holding& holding = entry.charge->held[s];
+    ResourceVector amounts = holding.requests;
     if (shard.InWaves() && HasTasksOf(specs_[entry.spec], shard)) {
       // Its figures change with every pod: it does not begin anew each time.
       const bool reported = entry.Reported() && !entry.reports.empty();
@@ -340,8 +365,8 @@ void State::PutOnTop(JobIndex index) {
       if (reported && now_ >= settles) {
         amounts = ToVector(resources_, StillToStart(entry, shard));
       }
-      clusters_[ClusterOf(shard.cluster)].on_top.Add(amounts);
-      on_top.push_back(std::move(amounts));
+      clusters_[holding.cluster].on_top.Add(amounts);
+      holding.on_top = std::move(amounts);
       continue;
     }
     for (const TaskGrant& grant : shard.tasks) {
@@ -356,24 +381,40 @@ void State::PutOnTop(JobIndex index) {
         amounts.Set(r, std::max<int64_t>(SaturatingSub(amounts[r], seen[r]), 0));
       }
     }
-    clusters_[ClusterOf(shard.cluster)].on_top.Add(amounts);
-    on_top.push_back(std::move(amounts));
+    clusters_[holding.cluster].on_top.Add(amounts);
+    holding.on_top = std::move(amounts);
   }
   if (later) {
-    entry.settles = settles;
+    entry.charge->settles = settles;
     settling_.insert({settles, index});
   }
 }
 
 void State::TakeOffTop(JobIndex index) {
-  JobEntry& entry = jobs_[index];
-  const auto it = on_top_.find(index);
-  for (size_t s = 0; s < entry.charge->shards.size(); ++s) {
-    clusters_[ClusterOf(entry.charge->shards[s].cluster)].on_top.Subtract(it->second[s]);
+  Charge& charge = *jobs_[index].charge;
+  for (const Charge::Holding& holding : charge.held) {
+    clusters_[holding.cluster].on_top.Subtract(holding.on_top);
   }
-  on_top_.erase(it);
-  settling_.erase({entry.settles, index});
-  entry.settles = Time();
+  settling_.erase({charge.settles, index});
+  charge.settles = Time();
+}
+
+void State::Ripen(JobIndex index) {
+  const JobEntry& entry = jobs_[index];
+  const JobSpec& spec = specs_[entry.spec];
+  if (spec.preemptible) {
+    // So long that no sum overflows, and nobody lives to see it.
+    constexpr Millis kForever{std::numeric_limits<int64_t>::max() / 4};
+    const Millis least = spec.min_runtime.value_or(settings_.min_runtime);
+    jobs_[index].charge->ripe = entry.RunsSince() + std::min(least, kForever);
+    ripening_.insert({entry.charge->ripe, index});
+  }
+}
+
+void State::Unripen(JobIndex index) {
+  Charge& charge = *jobs_[index].charge;
+  ripening_.erase({charge.ripe, index});
+  charge.ripe = Time();
 }
 
 }  // namespace caldera

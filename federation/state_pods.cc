@@ -57,15 +57,15 @@ void State::RequeueOwner(const JobKey& member_job) {
     Dequeue(index);
     Enqueue(index);
   };
-  if (const auto job = job_keys_.find({member_job, JobKind::kJob}); job != job_keys_.end()) {
-    requeue(job->second);
+  if (const JobIndex job = FindJob(member_job, JobKind::kJob); job != kNoIndex) {
+    requeue(job);
   }
   const std::string& name = member_job.name;
   for (size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1)) {
     const JobKey parent{member_job.ns, name.substr(0, dash)};
-    const auto job = job_keys_.find({parent, JobKind::kHyperJob});
-    if (job != job_keys_.end() && IsChildJob(specs_[jobs_[job->second].spec], parent.name, name)) {
-      requeue(job->second);
+    const JobIndex job = FindJob(parent, JobKind::kHyperJob);
+    if (job != kNoIndex && IsChildJob(specs_[jobs_[job].spec], parent.name, name)) {
+      requeue(job);
     }
   }
 }

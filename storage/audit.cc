@@ -142,13 +142,13 @@ using Charges = std::map<std::string, std::string>;
 
 Charges ChargesOf(const State& state) {
   Charges charges;
-  for (const auto& [key, index] : state.jobs()) {
+  for (const JobIndex index : state.JobsByKey()) {
     const JobEntry& job = state.job(index);
     if (!job.charge.has_value()) {
       continue;
     }
     for (const Shard& shard : job.charge->shards) {
-      charges[std::string(JobKindText(key.second)) + "/" + key.first.ToString() + " on " +
+      charges[std::string(JobKindText(state.spec(job).kind)) + "/" + job.key.ToString() + " on " +
               shard.cluster + " epoch " + std::to_string(shard.epoch) + " " + shard.child] =
           state.queue(job.queue).name + " " + AmountsText(shard.requests) + " for " +
           TasksText(shard.tasks) + " of at least " + std::to_string(shard.min_available);

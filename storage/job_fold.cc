@@ -216,8 +216,8 @@ Status JobFold::Apply(const Cycle& cycle, const std::vector<Change>& changes, co
 Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& key, bool upserted,
                         TouchedJobs& touched) {
   const auto& [name, kind] = key;
-  const auto index = after.jobs().find(key);
-  const JobEntry* entry = index == after.jobs().end() ? nullptr : &after.job(index->second);
+  const JobIndex index = after.FindJob(name, kind);
+  const JobEntry* entry = index == kNoIndex ? nullptr : &after.job(index);
   Touched job{entry, 0, false, false};
   std::string state;
   bool has_verdict = false;

@@ -72,8 +72,8 @@ Result<Printed> Explain(const ExplainOptions& options, const Terminal& terminal,
   const JobKey key{name.substr(0, slash), name.substr(slash + 1)};
   const JobKind kind =
       TextOf(answer.job, "kind") == "HyperJob" ? JobKind::kHyperJob : JobKind::kJob;
-  const auto found = state.jobs().find({key, kind});
-  const bool waits = found != state.jobs().end() && state.job(found->second).Pending();
+  const JobIndex found = state.FindJob(key, kind);
+  const bool waits = found != kNoIndex && state.job(found).Pending();
   const std::vector<Edit> edits = waits ? WouldFitIf(state, key) : std::vector<Edit>{};
   const std::vector<QueueAhead> ahead = waits ? WhoIsAhead(state, key) : std::vector<QueueAhead>{};
   if (options.output == "json") {

@@ -184,7 +184,7 @@ class PlanRun {
   // left by now.
   static std::vector<Change> LeftSince(const State& state) {
     std::vector<Change> left;
-    for (const auto& [key, index] : state.jobs()) {
+    for (const JobIndex index : state.JobsByKey()) {
       const JobEntry& job = state.job(index);
       if (job.Evicting() && job.placement.empty()) {
         left.emplace_back(Released{job.key, job.uid, 0});

@@ -222,10 +222,10 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
     followed_ = client_.executor().Now();
     has_pending_ = false;
     for (const PendingJob& pending : std::exchange(pending_, {})) {
-      const auto found = state_.jobs().find({pending.job, pending.kind});
-      if (found != state_.jobs().end() && pending.verdict != Verdict::kClaimedElsewhere) {
-        events_.Waiting(TargetOf(pending.job, state_.job(found->second).uid, pending.kind),
-                        pending.verdict, pending.message);
+      const JobIndex found = state_.FindJob(pending.job, pending.kind);
+      if (found != kNoIndex && pending.verdict != Verdict::kClaimedElsewhere) {
+        events_.Waiting(TargetOf(pending.job, state_.job(found).uid, pending.kind), pending.verdict,
+                        pending.message);
       }
     }
     carriers_->FollowQueues();

@@ -88,10 +88,10 @@ SeenJob See(const std::string& uid, const State& state, const Observer& observer
   SeenJob job;
   job.parent = observer.FindJob(uid);
   if (job.parent != nullptr) {
-    const auto found = state.jobs().find({job.parent->key, job.parent->kind});
-    if (found != state.jobs().end() && state.job(found->second).uid == uid) {
-      job.index = found->second;
-      job.entry = &state.job(found->second);
+    const JobIndex found = state.FindJob(job.parent->key, job.parent->kind);
+    if (found != kNoIndex && state.job(found).uid == uid) {
+      job.index = found;
+      job.entry = &state.job(found);
     }
     job.claimed = job.parent->claimed_by_us;
     job.placement = job.parent->placement;

@@ -14,8 +14,7 @@ bool Runs(const JobEntry& job) {
 
 std::map<QueueIndex, QueueCounts> Count(const State& state) {
   std::map<QueueIndex, QueueCounts> counts;
-  for (const auto& [key, index] : state.jobs()) {
-    const JobEntry& job = state.job(index);
+  state.VisitJobs([&](JobIndex /*index*/, const JobEntry& job) {
     QueueCounts& queue = counts[job.charge.has_value() ? job.charge_queue : job.queue];
     if (job.terminal) {
       ++queue.completed;
@@ -26,7 +25,7 @@ std::map<QueueIndex, QueueCounts> Count(const State& state) {
     } else {
       ++queue.inqueue;
     }
-  }
+  });
   return counts;
 }
 

@@ -107,10 +107,9 @@ void Metrics::SetRequests(const std::map<RequestCount, uint64_t>& counts) {
 
 void Metrics::SetState(const State& state) {
   std::map<QueueIndex, std::array<uint64_t, 3>> by_queue;
-  for (const auto& [key, index] : state.jobs()) {
-    const JobEntry& job = state.job(index);
+  state.VisitJobs([&](JobIndex /*index*/, const JobEntry& job) {
     ++by_queue[job.queue].at(job.terminal ? 2 : job.charge.has_value() ? 1 : 0);
-  }
+  });
   constexpr std::array<const char*, 3> kPhases = {"pending", "placed", "terminal"};
   for (const auto& [name, index] : state.queues()) {
     for (size_t phase = 0; phase < kPhases.size(); ++phase) {

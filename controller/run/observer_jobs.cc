@@ -264,10 +264,7 @@ bool JobBook::OptedIn(const Value& object, const JobKey& key) const {
   return options_.queues.contains(named ? queue->AsString() : std::string(kDefaultQueue));
 }
 
-JobIndex JobBook::IndexOf(const Key& key) const {
-  const auto it = state_.jobs().find(key);
-  return it == state_.jobs().end() ? kNoIndex : it->second;
-}
+JobIndex JobBook::IndexOf(const Key& key) const { return state_.FindJob(key.first, key.second); }
 
 const JobEntry* JobBook::EntryOfKey(const Key& key) const {
   const JobIndex index = IndexOf(key);

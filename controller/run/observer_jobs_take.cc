@@ -316,14 +316,14 @@ void JobBook::Take(Time now, std::vector<Change>& changes) {
 }
 
 void JobBook::List(Time now, std::vector<Change>& observed) {
-  for (const auto& [key, index] : state_.jobs()) {
+  for (const JobIndex index : state_.JobsByKey()) {
     const JobEntry& entry = state_.job(index);
     const Record* const known = FindRecord(entry.uid);
     if (!entry.charge.has_value() || (known != nullptr && known->there)) {
       continue;
     }
     // Its parent is gone; what it holds stays until its pods are.
-    const Record& ghost = RecordOf(key.first, key.second, entry.uid);
+    const Record& ghost = RecordOf(entry.key, state_.spec(entry).kind, entry.uid);
     observed.emplace_back(JobUpsert{Compose(ghost, {}, now)});
   }
   for (auto& [uid, record] : records_) {
@@ -344,13 +344,13 @@ void JobBook::List(Time now, std::vector<Change>& observed) {
 }
 
 void JobBook::AfterList() {
-  for (const auto& [key, index] : state_.jobs()) {
+  for (const JobIndex index : state_.JobsByKey()) {
     const JobEntry& entry = state_.job(index);
     const Record* const known = FindRecord(entry.uid);
     if (!entry.charge.has_value() && known != nullptr && known->there) {
       continue;
     }
-    Record& record = RecordOf(key.first, key.second, entry.uid);
+    Record& record = RecordOf(entry.key, state_.spec(entry).kind, entry.uid);
     if (entry.charge.has_value() && record.works.empty()) {
       // When its Works went is not known: perhaps just now.
       const Millis grace = std::max(kUnknownGrace, record.view.grace);

@@ -106,7 +106,7 @@ class Core {
   /// A job ends: until the plan that follows is in effect.
   void Events(State& state, int64_t& intent) {
     std::vector<std::pair<JobKey, std::string>> running;
-    for (const auto& [key, job] : state.jobs()) {
+    for (const JobIndex job : state.JobsByKey()) {
       if (state.job(job).charge.has_value()) {
         running.emplace_back(state.job(job).key, state.job(job).uid);
       }
@@ -141,7 +141,7 @@ class Core {
   /// So many of those that wait stay.
   static void KeepWaiting(State& state, int64_t count) {
     std::vector<Change> gone;
-    for (const auto& [key, index] : state.jobs()) {
+    for (const JobIndex index : state.JobsByKey()) {
       const JobEntry& job = state.job(index);
       if (job.Pending() && --count < 0) {
         gone.emplace_back(JobDelete{job.key, job.uid});

@@ -211,7 +211,7 @@ TEST_CASE("state: a Job and a HyperJob may share a name") {
     j.kind = JobKind::kHyperJob;
     j.uid = "hyper";
   });
-  CHECK(fed.state.jobs().size() == 2);
+  CHECK(fed.state.job_count() == 2);
   CHECK(fed.At("n/a").uid == "uid-n/a");
   fed.Do(JobDelete{Key("n/a"), "uid-n/a"});
   CHECK(fed.At("n/a").uid == "hyper");
@@ -282,7 +282,7 @@ TEST_CASE("state: jobs of one kind share a spec and a shape and a class") {
     fed.Do(JobDelete{{"n", name}, "uid-n/" + name});
   }
   fed.Do(JobDelete{Key("n/b"), "uid-n/b"}).Do(JobDelete{Key("n/d"), "uid-n/d"});
-  CHECK(fed.state.jobs().empty());
+  CHECK(fed.state.job_count() == 0);
   const size_t shapes = fed.state.shape_count();
   fed.AddJob("n/c", "gold", 1, "cpu=7");
   CHECK(fed.state.shape_count() == shapes);  // The slot is used again.

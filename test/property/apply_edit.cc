@@ -191,11 +191,7 @@ bool EditJob(State& state, const JobKey& key, const Edit& edit) {
 /// A Secret or the like came to be: no job misses it any more.
 bool MakeReference(State& state, const std::string& reference) {
   bool found = false;
-  std::vector<JobIndex> jobs;
-  for (const auto& [key, index] : state.jobs()) {
-    jobs.push_back(index);
-  }
-  for (const JobIndex index : jobs) {
+  for (const JobIndex index : state.JobsByKey()) {
     Job job = state.Object(index);
     if (std::erase(job.missing_references, reference) > 0) {
       state.Apply(JobUpsert{job});

@@ -26,7 +26,7 @@ TEST_CASE("property: every pending job has one verdict, and its figures are brok
     const State before = AnyWorld().Build();
     const State after = After(before, MakePlan(before));
     size_t waiting = 0;
-    for (const auto& [key, index] : after.jobs()) {
+    for (const JobIndex index : after.JobsByKey()) {
       waiting += after.job(index).Pending() ? 1U : 0U;
     }
     const std::vector<PendingJob> pending = ExplainPending(after);

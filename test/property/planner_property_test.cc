@@ -227,8 +227,9 @@ TEST_CASE("property: charges are conserved and come back to nothing") {
         RC_ASSERT(by_value(queue.allocated) == by_value(all));
       }
     }
-    for (const auto& [key, index] : std::map(state.jobs())) {
-      state.Apply(Released{key.first, state.job(index).uid, 0});
+    for (const JobIndex index : state.JobsByKey()) {
+      const JobEntry job = state.job(index);
+      state.Apply(Released{job.key, job.uid, 0});
     }
     const Report released = MakeReport(state);
     RC_ASSERT(released.running.empty());

@@ -340,7 +340,7 @@ TEST_CASE("while it observes nothing is written") {
   plane.Submit("train", 2);
   plane.Advance(kAWhile);
   CHECK(controller.wire.writes() == 0);
-  CHECK(controller.state().jobs().size() == 1);
+  CHECK(controller.state().job_count() == 1);
 }
 
 TEST_CASE("a cluster without a namespace for Works is waited for") {
