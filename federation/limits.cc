@@ -24,9 +24,10 @@ Limits::Limits(const State& state, const QueueTree& tree, const std::vector<Tena
       holds_(tree.size()) {
   for (TenantIndex t = 0; t < quotas.size(); ++t) {
     tenants_[t].charged = state.tenant(t).charged.ToVector();
-    for (const auto& [cluster, charged] : state.tenant(t).charged_in) {
-      if (quotas[t].in.contains(cluster)) {
-        tenants_[t].charged_in[cluster] = charged.ToVector();
+    const auto& charged_in = state.tenant(t).charged_in;
+    for (const auto& [cluster, assigned] : quotas[t].in) {
+      if (const auto it = charged_in.find(cluster); it != charged_in.end()) {
+        tenants_[t].charged_in[cluster] = it->second.ToVector();
       }
     }
   }
@@ -95,19 +96,44 @@ std::optional<Block> Limits::CheckGuarantees(QueueIndex queue, const ShapeFacts&
     // What the job adds to the hold of each level; it ends where a guarantee has room for it.
     int64_t raise = facts.total[r];
     for (QueueIndex n = queue; n != kNoIndex && raise > 0; n = tree_.node(n).parent) {
-      const Hold& hold = holds_[n];
-      const int64_t raised = std::max(SaturatingAdd(hold.parts[r], raise), shares_[n].guarantee[r]);
-      raise = SaturatingSub(raised, hold.hold[r]);
-      const int64_t capability = tree_.node(n).capability[r];
-      const int64_t limit = n == tree_.root() ? std::min(total_[r], capability) : capability;
-      // Where nothing is reserved idle, the clusters and the capabilities decide alone.
-      const bool idle = raised > SaturatingAdd(hold.used[r], facts.total[r]);
-      if (raise > 0 && idle && limit != kUnlimited && raised > limit) {
-        return Block{Verdict::kFairShare, n, kNoIndex, kNoIndex, r, raise, hold.hold[r], limit};
+      if (auto block = CheckGuarantee(n, r, facts.total[r], raise)) {
+        return block;
       }
     }
   }
   return std::nullopt;
+}
+
+/// `raise`: what is added to the parts of its hold, and then what is added to the hold.
+std::optional<Block> Limits::CheckGuarantee(QueueIndex n, ResourceIndex r, int64_t amount,
+                                            int64_t& raise) const {
+  const Hold& hold = holds_[n];
+  const int64_t raised = std::max(SaturatingAdd(hold.parts[r], raise), shares_[n].guarantee[r]);
+  raise = SaturatingSub(raised, hold.hold[r]);
+  const int64_t capability = tree_.node(n).capability[r];
+  const int64_t limit = n == tree_.root() ? std::min(total_[r], capability) : capability;
+  // Where nothing is reserved idle, the clusters and the capabilities decide alone.
+  const bool idle = raised > SaturatingAdd(hold.used[r], amount);
+  if (raise > 0 && idle && limit != kUnlimited && raised > limit) {
+    return Block{Verdict::kFairShare, n, kNoIndex, kNoIndex, r, raise, hold.hold[r], limit};
+  }
+  return std::nullopt;
+}
+
+bool Limits::RootRefuses(const ShapeFacts& facts) const {
+  return std::any_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
+    int64_t raise = facts.total[r];
+    return CheckGuarantee(tree_.root(), r, facts.total[r], raise).has_value();
+  });
+}
+
+bool Limits::RaisesRoot(QueueIndex queue) const {
+  for (QueueIndex n = queue; n != tree_.root(); n = tree_.node(n).parent) {
+    if (!shares_[n].guarantee.FitsIn(holds_[n].parts)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::optional<std::vector<Limits::Shortage>> Limits::Shortages(QueueIndex queue, TenantIndex tenant,

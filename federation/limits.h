@@ -37,6 +37,11 @@ class Limits {
   /// The first limit in the way of such a job anywhere: quota, capability, then guarantees.
   [[nodiscard]] std::optional<Block> Check(QueueIndex queue, TenantIndex tenant,
                                            const ShapeFacts& facts) const;
+  /// Of Check, a part that is the same for all queues for which RaisesRoot: what is reserved for
+  /// others in the whole federation.
+  [[nodiscard]] bool RootRefuses(const ShapeFacts& facts) const;
+  /// No guarantee up to the root has idle room: whatever the queue gets more, the root holds more.
+  [[nodiscard]] bool RaisesRoot(QueueIndex queue) const;
   /// The tenant's static assignment in one cluster.
   [[nodiscard]] std::optional<Block> CheckCluster(TenantIndex tenant, ClusterIndex cluster,
                                                   const ShapeFacts& facts) const;
@@ -75,6 +80,8 @@ class Limits {
                                                      const ShapeFacts& facts) const;
   [[nodiscard]] std::optional<Block> CheckGuarantees(QueueIndex queue,
                                                      const ShapeFacts& facts) const;
+  [[nodiscard]] std::optional<Block> CheckGuarantee(QueueIndex n, ResourceIndex r, int64_t amount,
+                                                    int64_t& raise) const;
   void RaiseHold(QueueIndex queue, ResourceIndex r, int64_t amount);
 
   const State& state_;

@@ -27,16 +27,9 @@ bool Placement::Alive(const JobClass& job_class) const {
           state_.shape(job_class.shape).split.mode == SplitMode::kAllowed);
 }
 
-bool Placement::AnyAlive() {
-  for (; first_alive_ < options_.size(); ++first_alive_) {
-    if (state_.CandidatesOf(first_alive_) > 0) {
-      const Options& options = OptionsOf(first_alive_);
-      if (!options.open.empty() || (options.may_split && !options.split_failed)) {
-        return true;
-      }
-    }
-  }
-  return false;
+bool Placement::MayFit(ShapeIndex shape) {
+  const Options& options = OptionsOf(shape);
+  return !options.open.empty() || (options.may_split && !options.split_failed);
 }
 
 /// Up to date with what is free.

@@ -59,8 +59,8 @@ class Placement {
   /// which none is kept for others; empty where it must not be split or does not fit.
   std::vector<SplitPart> Split(const JobClass& job_class, const Limits& limits,
                                const Reservations& reservations);
-  /// Some candidate's shape fits somewhere, as far as is known: false is final for the round.
-  bool AnyAlive();
+  /// Some cluster can hold the shape now, or it could be tried to split it.
+  bool MayFit(ShapeIndex shape);
   /// False once no cluster can hold the shape, nor several together, for whichever job.
   [[nodiscard]] bool Alive(const JobClass& job_class) const;
 
@@ -97,7 +97,6 @@ class Placement {
   std::vector<ClusterView> clusters_;
   std::vector<uint64_t> versions_;  ///< By position; counts the placements there.
   std::vector<Options> options_;    ///< By ShapeIndex.
-  ShapeIndex first_alive_ = 0;      ///< Those before it are not, or nobody asks for them.
   ResourceKinds kinds_;
 };
 

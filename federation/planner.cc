@@ -1,6 +1,7 @@
 #include "federation/planner.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <set>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include "federation/invariants.h"
 #include "federation/order.h"
 #include "federation/placement.h"
+#include "federation/possible.h"
 #include "federation/preemption.h"
 #include "federation/reservations.h"
 #include "federation/resize.h"
@@ -72,7 +74,11 @@ Action ActionFor(const State& state, JobIndex index, ActionKind kind) {
 class Passes {
  public:
   explicit Passes(Round& round)
-      : round_(round), state_(round.state()), reservations_(round), preemption_(round) {}
+      : round_(round),
+        state_(round.state()),
+        reservations_(round),
+        preemption_(round),
+        possible_(round) {}
 
   Plan Run() {
     std::vector<ClusterView> clusters = round_.clusters();
@@ -127,15 +133,22 @@ class Passes {
   /// Best first, until nobody is left who could go.
   void PlaceInOrder(Placement& placement) {
     Contest contest(state_, round_.tree(), round_.shares(), round_.entrants(), settled_);
+    constexpr size_t kDropsAQuestion = 64;
+    size_t drops = 0;
     for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
       const JobClass& job_class = state_.classes()[head.job_class];
       const bool may_borrow = job_class.preemptible || contest.BorrowsNothing();
-      if (may_borrow &&
-          (TryPlace(placement, head) || TryPart(placement, head) || TryEvict(placement, head))) {
+      const bool allowed =
+          !round_.limits().Check(job_class.queue, job_class.tenant, state_.facts(job_class.shape));
+      if (may_borrow && ((allowed && TryPlace(placement, head)) || TryPart(placement, head) ||
+                         TryEvict(placement, head, allowed))) {
         contest.Took();
+        drops = 0;
       } else {
         contest.Drop([&](ClassIndex c) { return IsHopeless(placement, c); });
-        if (AllHopeless(placement)) {
+        // Asked at the first drop, the second, the fourth, and then not too often.
+        const bool due = ++drops % kDropsAQuestion == 0 || std::has_single_bit(drops);
+        if (due && AllHopeless(contest, placement)) {
           return;
         }
       }
@@ -150,16 +163,16 @@ class Passes {
   }
 
   /// So it is with all that still wait.
-  [[nodiscard]] bool AllHopeless(Placement& placement) const {
-    return state_.elastic_candidates() == 0 && reservations_.HasSeenFirst() &&
-           preemption_.HasNoCandidates() && !placement.AnyAlive();
+  [[nodiscard]] bool AllHopeless(const Contest& contest, Placement& placement) {
+    return state_.elastic_candidates() == 0 && preemption_.HasNoCandidates() &&
+           !possible_.Any(contest, placement, {actions_.size(), reservations_.HasSeenFirst()});
   }
 
+  /// One that is within its limits.
   bool TryPlace(Placement& placement, const Head& head) {
     const JobClass& job_class = state_.classes()[head.job_class];
     const ShapeFacts& facts = state_.facts(job_class.shape);
-    if (!placement.Alive(job_class) ||
-        round_.limits().Check(job_class.queue, job_class.tenant, facts)) {
+    if (!placement.Alive(job_class)) {
       return false;
     }
     const auto why = [&] {
@@ -251,7 +264,8 @@ class Passes {
   }
 
   /// Others make room for it, or room is kept for it where it is the first that waits for some.
-  bool TryEvict(const Placement& placement, const Head& head) {
+  /// `allowed`: it is within its limits.
+  bool TryEvict(const Placement& placement, const Head& head, bool allowed) {
     const JobClass& job_class = state_.classes()[head.job_class];
     if (reservations_.IsBeneficiary(head.job)) {
       return false;  // A cluster's summary may show for a while who has left already.
@@ -260,7 +274,9 @@ class Passes {
                          PriorityValue(state_, job_class.priority).value_or(0)};
     const auto ransom = preemption_.Find(claim, placement.clusters(), reservations_);
     if (!ransom.has_value()) {
-      reservations_.Blocked(head.job, head.within, placement.clusters());
+      if (allowed) {
+        reservations_.Blocked(head.job, head.within, placement.clusters());
+      }
       return false;
     }
     const ClusterView& cluster = placement.clusters()[ransom->cluster];
@@ -310,6 +326,7 @@ class Passes {
   const State& state_;
   Reservations reservations_;
   Preemption preemption_;
+  Possible possible_;
   std::set<JobIndex> settled_;    ///< Beneficiaries: the contest is not about them.
   std::set<ClassIndex> no_part_;  ///< Their floor fits nowhere.
   std::vector<Action> actions_;

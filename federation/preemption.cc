@@ -69,6 +69,14 @@ void Preemption::FindCandidates() {
   });
 }
 
+bool Preemption::HasNoCandidates() const {
+  if (known_) {
+    return candidates_.empty();
+  }
+  const auto& ripening = state_.ripening();
+  return ripening.empty() || ripening.begin()->first > state_.now();
+}
+
 void Preemption::MarkSize(JobIndex job) {
   gone_.resize(std::max<size_t>(gone_.size(), size_t{job} + 1), false);
 }
@@ -326,7 +334,7 @@ std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<
                                        const Reservations& reservations) {
   const JobClass& job_class = state_.classes()[claim.job_class];
   const ShapeFacts& facts = state_.facts(job_class.shape);
-  if (!Preempts(state_, job_class.priority)) {
+  if (HasNoCandidates() || !Preempts(state_, job_class.priority)) {
     return std::nullopt;
   }
   const auto shortages = round_.limits().Shortages(job_class.queue, job_class.tenant, facts);

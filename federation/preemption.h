@@ -53,7 +53,7 @@ class Preemption {
   /// The victims go and the claimant gets what it asks for, as far as later claims are concerned.
   void Commit(const Claimant& claim, const Ransom& ransom);
   /// Nobody can be evicted in this round: Find finds nothing for anybody.
-  [[nodiscard]] bool HasNoCandidates() const { return known_ && candidates_.empty(); }
+  [[nodiscard]] bool HasNoCandidates() const;
   /// A job of that queue was placed.
   void Placed(QueueIndex queue, ShapeIndex shape);
 

@@ -14,17 +14,21 @@ namespace caldera {
 
 namespace {
 
-/// When a placed job ends by its estimate; nothing where that is not known. One that should have
-/// ended may do so at any time.
-std::optional<Time> EndOf(const State& state, const JobEntry& job) {
-  if (job.Evicting()) {
-    return state.now();
+/// Of the jobs in that cluster, those of which it is known when they end, first ones first. Who
+/// should have ended may do so at any time, and so may who is on its way out.
+std::vector<std::pair<Time, JobIndex>> EndsIn(const State& state, const ClusterEntry& cluster) {
+  std::vector<std::pair<Time, JobIndex>> ends;
+  for (const JobIndex job : state.evicting()) {
+    if (cluster.jobs.contains(job)) {
+      ends.emplace_back(state.now(), job);
+    }
   }
-  const auto& estimate = state.spec(job).running_estimate;
-  if (!estimate.has_value() || job.charge->at == Time()) {
-    return std::nullopt;
+  for (const auto& [end, job] : cluster.ending) {
+    if (!state.job(job).Evicting()) {
+      ends.emplace_back(std::max(state.now(), end), job);
+    }
   }
-  return std::max(state.now(), job.charge->at + *estimate);
+  return ends;
 }
 
 /// What is free once the summary has caught up with our placements: until then what they hold may
@@ -136,13 +140,7 @@ std::optional<Reservations::Booking> Reservations::Renew(const Reservation& rese
 /// The first time at which enough has ended.
 void Reservations::FindStart(Booking& booking, const ClusterView& view) const {
   const ShapeFacts& facts = Facts(state_.job(booking.job).job_class);
-  std::vector<std::pair<Time, JobIndex>> ends;
-  for (const JobIndex job : view.entry->jobs) {
-    if (const auto end = EndOf(state_, state_.job(job))) {
-      ends.emplace_back(*end, job);
-    }
-  }
-  std::sort(ends.begin(), ends.end());
+  const std::vector<std::pair<Time, JobIndex>> ends = EndsIn(state_, *view.entry);
   ResourceVector free = FreeInTime(state_, view);
   for (size_t k = 0;; ++k) {
     // What ends at one time is free at once.

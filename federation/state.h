@@ -80,6 +80,8 @@ struct ClusterEntry {
   Tally charged;            ///< By all shards here.
   Tally on_top;             ///< Of that, what the cluster's summary does not show yet.
   std::set<JobIndex> jobs;  ///< Those with a shard here.
+  /// Of them, those of which it is estimated when they end, by when.
+  std::set<std::pair<Time, JobIndex>> ending;
 };
 
 /// What `evictions_a_day` counts in.
@@ -107,6 +109,7 @@ struct Charge {
   std::optional<Eviction> eviction;
   std::vector<Holding> held;  ///< By shard.
   Time settles;  ///< When its reported pods leave ClusterEntry::on_top; 0: they do not.
+  Time ends;     ///< By its running estimate; 0: not known.
   Time ripe;     ///< When it will have run for its min-runtime; 0: it is not preemptible.
 };
 

@@ -129,7 +129,7 @@ void State::On(const JobUpsert& change) {
     AddCharge(index, std::move(charge));
   } else if (observed_epoch > entry.last_epoch) {
     // An older epoch is one that was released: the annotation just has not gone yet.
-    AddCharge(index, {0, Time(), Complete(entry, job.placement), std::nullopt, {}, {}, {}});
+    AddCharge(index, {0, Time(), Complete(entry, job.placement), std::nullopt, {}, {}, {}, {}});
   }
   entry.last_epoch = std::max(entry.last_epoch, observed_epoch);
   SettleUsage(held_in, entry.tenant);
@@ -159,7 +159,7 @@ void State::On(const Placed& change) {
   DropCharge(index);
   entry.last_epoch = std::max(entry.last_epoch, LatestEpoch(change.shards));
   AddCharge(index,
-            {change.intent, since, Complete(entry, change.shards), std::nullopt, {}, {}, {}});
+            {change.intent, since, Complete(entry, change.shards), std::nullopt, {}, {}, {}, {}});
   SettleUsage(held_in, entry.tenant);
   SettleUsage(entry.charge_queue, entry.tenant);
 }
@@ -301,6 +301,8 @@ void State::AddCharge(JobIndex index, Charge charge) {
   JobEntry& entry = jobs_[index];
   CALDERA_ASSERT(!entry.charge.has_value());
   ++charged_jobs_;
+  const std::optional<Millis>& estimate = specs_[entry.spec].running_estimate;
+  charge.ends = estimate.has_value() && charge.at != Time() ? charge.at + *estimate : Time();
   charge.held.clear();
   for (const Shard& shard : charge.shards) {
     const ClusterIndex cluster = ClusterOf(shard.cluster);
@@ -308,6 +310,9 @@ void State::AddCharge(JobIndex index, Charge charge) {
     const ResourceVector& requests = charge.held.back().requests;
     clusters_[cluster].charged.Add(requests);
     clusters_[cluster].jobs.insert(index);
+    if (charge.ends != Time()) {
+      clusters_[cluster].ending.insert({charge.ends, index});
+    }
     tenants_[entry.tenant].charged.Add(requests);
     tenants_[entry.tenant].charged_in[cluster].Add(requests);
     queues_[entry.queue].charged.Add(requests);
@@ -336,6 +341,7 @@ void State::DropCharge(JobIndex index) {
   for (const auto& [cluster, requests, on_top] : entry.charge->held) {
     clusters_[cluster].charged.Subtract(requests);
     clusters_[cluster].jobs.erase(index);
+    clusters_[cluster].ending.erase({entry.charge->ends, index});
     tenants_[entry.tenant].charged.Subtract(requests);
     tenants_[entry.tenant].charged_in[cluster].Subtract(requests);
     queues_[entry.charge_queue].charged.Subtract(requests);
