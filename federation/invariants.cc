@@ -180,9 +180,9 @@ class Checker {
     const auto tenant = state_.tenants().find(job.key.ns);
     const auto& ns = state_.tenant(tenant->second).object;
     Expect(!ns.has_value() || !ns->skip_auto_propagation, "its namespace is not propagated");
-    if (!spec.priority_class.empty() && spec.priority_class.rfind("system-", 0) != 0) {
-      const auto priority = state_.priorities().find(spec.priority_class);
-      Expect(state_.priority(priority->second).object.has_value(),
+    if (job.priority != kNoIndex) {
+      const PriorityEntry& priority = state_.priority(job.priority);
+      Expect(priority.object.has_value() || priority.name.rfind("system-", 0) == 0,
              "its PriorityClass is not there");
     }
   }

@@ -29,19 +29,27 @@ class Hasher {
 }  // namespace
 
 JobSpec SpecOf(const Job& job) {
-  return {job.kind,          job.queue,       job.priority_class,
-          job.min_available, job.tasks,       job.replicated_jobs,
-          job.topology,      job.clusters,    job.running_estimate,
-          job.ties,          job.split,       job.rendezvous,
-          job.max_clusters,  job.min_shard,   job.max_distance,
-          job.min_runtime,   job.preemptible, job.elastic};
+  return {job.kind,
+          job.min_available,
+          job.tasks,
+          job.replicated_jobs,
+          job.topology,
+          job.clusters,
+          job.running_estimate,
+          job.ties,
+          job.split,
+          job.rendezvous,
+          job.max_clusters,
+          job.min_shard,
+          job.max_distance,
+          job.min_runtime,
+          job.preemptible,
+          job.elastic};
 }
 
 Job ToJob(const JobSpec& spec) {
   Job job;
   job.kind = spec.kind;
-  job.queue = spec.queue;
-  job.priority_class = spec.priority_class;
   job.min_available = spec.min_available;
   job.tasks = spec.tasks;
   job.replicated_jobs = spec.replicated_jobs;
@@ -63,8 +71,6 @@ Job ToJob(const JobSpec& spec) {
 // The fields in which specs commonly differ; equality settles the rest.
 size_t HashOf(const JobSpec& spec) {
   Hasher hasher;
-  hasher.Mix(spec.queue);
-  hasher.Mix(spec.priority_class);
   for (const Task& task : spec.tasks) {
     hasher.Mix(static_cast<uint64_t>(task.replicas));
     hasher.Mix(task.request);

@@ -1,6 +1,7 @@
-// What jobs have in common, interned: a JobSpec is all that a job asks for, a Shape the part of it
-// that decides where it can run. Thousands of jobs share one of each, and all work done on one is
-// done once. Values; owned by State.
+// What jobs have in common, interned: a JobSpec is all that a job asks for but its queue and its
+// PriorityClass (they are names already, and with them nearly every job would be one of a kind), a
+// Shape the part of it that decides where it can run. Thousands of jobs share one of each, and all
+// work done on one is done once. Values; owned by State.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,9 @@
 
 namespace caldera {
 
-/// A Job without its name, its age and what was observed of it.
+/// A Job without its name, its queue, its PriorityClass, its age and what was observed of it.
 struct JobSpec {
   JobKind kind = JobKind::kJob;
-  std::string queue;
-  std::string priority_class;
   int32_t min_available = 0;
   std::vector<Task> tasks;
   std::vector<ReplicatedJob> replicated_jobs;

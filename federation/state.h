@@ -124,6 +124,7 @@ struct JobEntry {
   ShapeIndex shape = kNoIndex;
   ClassIndex job_class = kNoIndex;  ///< Where it waits, while it is a candidate.
 
+  bool names_queue = false;  ///< Else it is in `default`.
   bool hold = false;
   bool suspended = false;
   bool claimed_elsewhere = false;

@@ -26,6 +26,8 @@ Job State::Object(JobIndex i) const {
   Job job = ToJob(specs_[entry.spec]);
   job.key = entry.key;
   job.uid = entry.uid;
+  job.queue = entry.names_queue ? queues_[entry.queue].name : "";
+  job.priority_class = entry.priority == kNoIndex ? "" : priorities_[entry.priority].name;
   job.creation = entry.creation;
   job.hold = entry.hold;
   job.suspended = entry.suspended;

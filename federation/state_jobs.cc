@@ -244,7 +244,8 @@ void State::TakeSpec(JobEntry& entry, const Job& job) {
   DropSpec(entry);
   entry.spec = spec;
   entry.shape = spec_shapes_[spec];
-  entry.queue = QueueOf(job.queue.empty() ? std::string(kDefaultQueue) : job.queue);
+  entry.names_queue = !job.queue.empty();
+  entry.queue = QueueOf(entry.names_queue ? job.queue : std::string(kDefaultQueue));
   entry.priority = job.priority_class.empty() ? kNoIndex : PriorityOf(job.priority_class);
 }
 

@@ -20,6 +20,11 @@ std::string_view StateName(const JobEntry& job) {
   return job.charge.has_value() ? "running" : "pending";
 }
 
+const std::string& PriorityClassOf(const State& state, const JobEntry& job) {
+  static const std::string kNone;
+  return job.priority == kNoIndex ? kNone : state.priority(job.priority).name;
+}
+
 int64_t PriorityOf(const State& state, const JobEntry& job) {
   if (job.priority == kNoIndex) {
     return 0;
@@ -279,8 +284,9 @@ Status JobFold::InsertRow(const State& after, const JobEntry& entry, JobKind kin
   Statement& insert = sql_->insert;
   const int64_t now = Count(after.now());
   insert.Start(entry.key.ns, entry.key.name, entry.uid, JobKindText(kind),
-               after.queue(entry.queue).name, spec.priority_class, PriorityOf(after, entry),
-               spec.min_available, entry.checkpoint, StateName(entry), now, Count(entry.creation));
+               after.queue(entry.queue).name, PriorityClassOf(after, entry),
+               PriorityOf(after, entry), spec.min_available, entry.checkpoint, StateName(entry),
+               now, Count(entry.creation));
   insert.BindOne(13, nullptr);
   insert.BindOne(14, nullptr);
   if (entry.charge.has_value()) {
@@ -297,7 +303,7 @@ Status JobFold::InsertRow(const State& after, const JobEntry& entry, JobKind kin
 
 Status JobFold::UpdateObject(const State& after, const JobEntry& entry, int64_t id) {
   const JobSpec& spec = after.spec(entry);
-  return sql_->update_object.Run(id, after.queue(entry.queue).name, spec.priority_class,
+  return sql_->update_object.Run(id, after.queue(entry.queue).name, PriorityClassOf(after, entry),
                                  PriorityOf(after, entry), spec.min_available, entry.checkpoint,
                                  Count(entry.creation));
 }

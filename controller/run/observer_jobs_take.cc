@@ -148,8 +148,8 @@ void JobBook::MergeWorks(const Record& record, const JobEntry* entry, Time now, 
   }
   // Pods that are reported leave what counts on top of a cluster's summary after a while, so the
   // time is that at which the figures were seen to change.
-  const bool changed =
-      !codec::Same(job.reports, entry == nullptr ? std::vector<TaskReport>() : entry->reports);
+  const bool changed = !codec::Same(
+      job.reports, entry == nullptr ? std::vector<TaskReport>() : entry->reports.get());
   if (changed) {
     job.reported = now;
   }

@@ -353,7 +353,7 @@ TEST_CASE("without a ledger the placements that are there are taken over") {
   w.Start(JobText{.annotations = kPlaced}.Text());
   REQUIRE(w.Charged());
   CHECK(w.Job()->charge->intent == 0);
-  CHECK(w.Job()->reports.at(0).running == 2);
+  CHECK(w.Job()->reports.get().at(0).running == 2);
   w.SeeWork({.phase = "Completed"});
   w.Step();
   CHECK(w.Job()->terminal);

@@ -235,12 +235,12 @@ TEST_CASE("a split job has ended when all its shards have") {
   w.SeeWork({.phase = "Running", .counts = "running: 1"})
       .SeeWork({.cluster = "west", .phase = "Running", .counts = "running: 1"});
   w.Step();
-  CHECK(w.Job()->reports.at(0).running == 2);
+  CHECK(w.Job()->reports.get().at(0).running == 2);
   w.SeeWork({.phase = "Completed"});
   w.Step();
   CHECK(!w.Job()->terminal);
-  CHECK(w.Job()->reports.at(0).running == 1);
-  CHECK(w.Job()->reports.at(0).finished == 1);
+  CHECK(w.Job()->reports.get().at(0).running == 1);
+  CHECK(w.Job()->reports.get().at(0).finished == 1);
   w.SeeWork({.cluster = "west", .phase = "Completed"});
   w.Step();
   CHECK(w.Job()->terminal);
