@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "federation/children.h"
+#include "federation/invariants_grants.h"
 #include "federation/invariants_limits.h"
 #include "federation/node_pool.h"
 
@@ -206,10 +207,12 @@ class Checker {
       for (const TaskGrant& grant : shard.tasks) {
         granted[grant.name] += grant.replicas;
       }
-      if (shard.InWaves()) {
-        CheckWaves(job, action);
-      } else {
+      if (!shard.InWaves()) {
         Expect(AsksForItsPods(spec, shard), "its requests are not those of its pods");
+      } else {
+        for (const std::string& broken : BrokenInWaves(spec, job, action)) {
+          Expect(false, broken);
+        }
       }
     }
     int64_t pods = 0;
@@ -229,93 +232,6 @@ class Checker {
     }
     Expect(pods >= std::min<int64_t>(spec.min_available, all),
            "it has fewer pods than must start together");
-  }
-
-  /// One shard of all replicas, of which as many as must start together run at once. It is charged
-  /// for those, or, where it was shrunk, at most for what it was charged for before.
-  void CheckWaves(const JobEntry& job, const Action& action) {
-    const JobSpec& spec = state_.spec(job);
-    const Shard& shard = action.shards.front();
-    ResourceList requests = RequestsOf(spec, shard);
-    Expect(action.shards.size() == 1 && spec.kind == JobKind::kJob, "waves are for one shard");
-    int64_t at_once = 0;
-    int64_t floors = 0;
-    int64_t smallest = 0;
-    std::set<ResourceList> unlike;
-    for (size_t t = 0; t < std::min(spec.tasks.size(), shard.tasks.size()); ++t) {
-      const Task& task = spec.tasks[t];
-      const TaskGrant& grant = shard.tasks[t];
-      Expect(grant.AtOnce() >= 0 && grant.AtOnce() <= grant.replicas, "of ", task.name,
-             " runs at once what it does not have");
-      Expect(task.partition.total == 0, "partitions of ", task.name, " would run in waves");
-      at_once += grant.AtOnce();
-      const int32_t floor = std::min(task.min_available, task.replicas);
-      floors += floor;
-      smallest += std::min(grant.AtOnce(), floor);
-      if (task.replicas > 0) {
-        unlike.insert(task.request);
-      }
-    }
-    const bool each = spec.min_available <= 0 || spec.min_available >= floors;
-    Expect(at_once >= std::min<int64_t>(spec.min_available, shard.Pods()) &&
-               (!each || smallest == floors),
-           "fewer pods run at once than must start together");
-    if (unlike.size() > 1) {
-      requests["pods"] = shard.Pods();
-    }
-    ResourceList most = requests;
-    if (job.charge.has_value()) {
-      for (const auto& [name, amount] : job.charge->shards.front().requests) {
-        most[name] = std::max(most[name], amount);
-      }
-    }
-    const auto within = [](const ResourceList& list, const ResourceList& other) {
-      return std::all_of(list.begin(), list.end(), [&](const auto& entry) {
-        const auto found = other.find(entry.first);
-        return found != other.end() && entry.second <= found->second;
-      });
-    };
-    Expect(within(requests, shard.requests), "it is charged for less than its pods ask for");
-    Expect(within(shard.requests, most), "it is charged for more than its pods ask for");
-  }
-
-  /// Its requests are the sums over its tasks, and none of them is 0.
-  static bool AsksForItsPods(const JobSpec& spec, const Shard& shard) {
-    if (spec.tasks.size() == 1 && shard.tasks.size() == 1 &&
-        shard.tasks[0].name == spec.tasks[0].name) {
-      return IsTimes(shard.requests, spec.tasks[0].request, shard.tasks[0].replicas);
-    }
-    return RequestsOf(spec, shard) == shard.requests;
-  }
-
-  /// Of the pods that run at once.
-  static ResourceList RequestsOf(const JobSpec& spec, const Shard& shard) {
-    ResourceList requests;
-    for (const TaskGrant& grant : shard.tasks) {
-      for (const Task& task : spec.tasks) {
-        if (task.name == grant.name) {
-          AddTo(requests, Times(task.request, grant.AtOnce()));
-        }
-      }
-    }
-    std::erase_if(requests, [](const auto& entry) { return entry.second == 0; });
-    return requests;
-  }
-
-  /// Most jobs have one task: no list is made for them.
-  static bool IsTimes(const ResourceList& sums, const ResourceList& request, int32_t replicas) {
-    auto sum = sums.begin();
-    for (const auto& [resource, amount] : request) {
-      const int64_t all = SaturatingMul(amount, replicas);
-      if (all == 0) {
-        continue;
-      }
-      if (sum == sums.end() || sum->first != resource || sum->second != all) {
-        return false;
-      }
-      ++sum;
-    }
-    return sum == sums.end();
   }
 
   /// Several shards: as many, as large and as near as the job says, each with all tasks, and the

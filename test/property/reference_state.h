@@ -97,6 +97,10 @@ bool RefFits(const ResourceList& total, const ResourceList& room);
 std::vector<RefGangTask> GangOfJob(const Job& job);
 /// Packs all of it and takes the room, or leaves everything as it was.
 bool RefPack(std::map<std::string, RefNode>& nodes, std::vector<RefGangTask> gang);
+/// As many of the pods as fit, each onto the node that it fills best; returns how many.
+int64_t RefFill(std::map<std::string, RefNode>& nodes, const RefGangTask& task);
+/// What a node or cluster with this allocatable offers, by every name that counts there.
+ResourceList RefCapacity(const ResourceList& allocatable);
 /// Whether it would; always where no node is known.
 bool RefPacks(const std::map<std::string, RefNode>& nodes, const Job& job);
 
