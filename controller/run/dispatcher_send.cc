@@ -5,6 +5,7 @@
 #include "controller/kube/json_writer.h"
 #include "controller/run/dispatcher_look.h"
 #include "controller/run/dispatcher_patches.h"
+#include "controller/run/observer_intake.h"
 #include "controller/run/queue_works.h"
 #include "federation/codec.h"
 #include "federation/excerpt.h"
@@ -82,8 +83,8 @@ void JobLook::Prepare() {
   document.root = *parent_;
   Intake intake = TakeObject(document, Strictness::kStored, Now());
   if (!intake.errors.empty()) {
-    const Issue& issue = intake.errors.front();
-    const std::string message = issue.field + ": " + issue.message;
+    // The words that Observer has for it, so that both are one Event.
+    const std::string message = Complaints(intake.errors);
     Say(EventType::kWarning, "Refused", message, EventRepeat::kOnce);
     Fail({ErrorCode::kInvalid, ParentName() + " cannot be sent: " + message});
     return;

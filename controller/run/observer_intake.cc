@@ -6,9 +6,7 @@
 #include "federation/intake.h"
 
 namespace caldera {
-namespace {
 
-// What goes into an Event.
 std::string Complaints(const std::vector<Issue>& errors) {
   constexpr size_t kShown = 3;
   std::string text;
@@ -22,8 +20,6 @@ std::string Complaints(const std::vector<Issue>& errors) {
   }
   return text;
 }
-
-}  // namespace
 
 Taken TakeStored(Value&& object, Time now) {
   Document document;

@@ -417,6 +417,32 @@ TEST_CASE("Only what is opted in is touched: namespaces and queues") {
   }
 }
 
+TEST_CASE("A bad edit of a job that runs is said once, whoever finds it") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  fed.Submit("a", 2);
+  fed.Advance(kSoon);
+  REQUIRE(fed.Phase("a") == "Running");
+  fed.Merge(fed.karmada, kJobs + "/a", R"({"spec":{"minAvailable":-3}})");
+  // So that the Job is looked at, and sent again.
+  const Value works = fed.Get(fed.karmada, "/apis/work.karmada.io/v1alpha1/works");
+  for (const Value& work : ListAt(works, {"items"})) {
+    fed.Delete(fed.karmada, "/apis/work.karmada.io/v1alpha1/namespaces/" +
+                                TextAt(work, {"metadata", "namespace"}) + "/works/" +
+                                TextAt(work, {"metadata", "name"}));
+  }
+  fed.Advance(Millis(30'000));
+  std::vector<std::string> said;
+  const Value events = fed.Get(fed.karmada, "/api/v1/namespaces/team-a/events");
+  for (const Value& event : ListAt(events, {"items"})) {
+    if (TextAt(event, {"reason"}) == "Refused") {
+      said.push_back(TextAt(event, {"message"}));
+    }
+  }
+  CHECK(said == std::vector<std::string>{
+                    "spec.minAvailable (-3) must be a whole number from 0 to 2147483647"});
+}
+
 TEST_CASE("Members that are watched node by node are asked for a job's claims") {
   Federation fed;
   ControllerConfig config;
