@@ -7,6 +7,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -78,6 +79,7 @@ struct Shared {
   std::shared_ptr<WayBack> way_back = std::make_shared<WayBack>();
   std::map<uint64_t, std::shared_ptr<Connection>> waiting = {};  ///< For an answer.
   uint64_t last_ticket = 0;
+  std::list<Connection*> reading = {};  ///< Whose request is not all there; the longest first.
   int connections = 0;
   int aside_waiting = 0;
   asio::thread_pool aside{1};
@@ -88,7 +90,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(Tcp::socket socket, Shared& shared) : stream_(std::move(socket)), shared_(shared) {
     ++shared_.connections;
   }
-  ~Connection() { --shared_.connections; }
+  ~Connection() {
+    StopReading();
+    --shared_.connections;
+  }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -97,8 +102,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     parser_->header_limit(kMaxHeader);
     parser_->body_limit(0);
     stream_.expires_after(kDeadline);
+    place_ = shared_.reading.insert(shared_.reading.end(), this);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](beast::error_code error, size_t /*bytes*/) {
+                       self->StopReading();
                        if (error == http::error::body_limit || error == http::error::header_limit) {
                          self->Write({413, "text/plain; charset=utf-8", "too large\n"}, false);
                        } else if (!error) {
@@ -107,7 +114,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
                      });
   }
 
+  /// Ends it without an answer; only while it reads.
+  void Drop() {
+    StopReading();
+    stream_.close();
+  }
+
  private:
+  void StopReading() {
+    if (place_.has_value()) {
+      shared_.reading.erase(*place_);
+      place_.reset();
+    }
+  }
+
   void Answer() {
     const Request& request = parser_->get();
     if (request.method() != http::verb::get && request.method() != http::verb::head) {
@@ -178,6 +198,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   beast::tcp_stream stream_;
   Shared& shared_;
+  std::optional<std::list<Connection*>::iterator> place_;  ///< In `reading`, while it reads.
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<Response> response_;
@@ -238,13 +259,25 @@ class HttpEndpoints::Impl {
  private:
   void Accept() {
     acceptor_.async_accept([this](beast::error_code error, Tcp::socket socket) {
-      if (!error && shared_.connections < kMaxConnections) {
+      if (!error && MakeRoom()) {
         std::make_shared<Connection>(std::move(socket), shared_)->Read();
       }
       if (acceptor_.is_open() && error != asio::error::operation_aborted) {
         Accept();
       }
     });
+  }
+
+  // Who sits on a connection without asking must not keep out the kubelet's probes.
+  bool MakeRoom() {
+    if (shared_.connections < kMaxConnections) {
+      return true;
+    }
+    if (shared_.reading.empty()) {
+      return false;
+    }
+    shared_.reading.front()->Drop();
+    return true;
   }
 
   Shared shared_;  // Outlives io_, whose handlers hold connections.

@@ -5,17 +5,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <future>
 #include <string>
 #include <thread>
+#include <vector>
 
 using namespace caldera;
 
 namespace {
 
-/// Sends `text` to the port and reads until the server closes.
-std::string Exchange(uint16_t port, const std::string& text) {
+int Connect(uint16_t port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   REQUIRE(fd >= 0);
   sockaddr_in address{};
@@ -24,12 +25,28 @@ std::string Exchange(uint16_t port, const std::string& text) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the socket API's own way.
   REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  return fd;
+}
+
+void Send(int fd, const std::string& text) {
   REQUIRE(::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
+}
+
+/// Until the server closes.
+std::string Receive(int fd) {
   std::string answer;
   std::array<char, 4096> buffer{};
   for (ssize_t n = 0; (n = ::recv(fd, buffer.data(), buffer.size(), 0)) > 0;) {
     answer.append(buffer.data(), static_cast<size_t>(n));
   }
+  return answer;
+}
+
+/// Sends `text` to the port and reads until the server closes.
+std::string Exchange(uint16_t port, const std::string& text) {
+  const int fd = Connect(port);
+  Send(fd, text);
+  std::string answer = Receive(fd);
   ::close(fd);
   return answer;
 }
@@ -111,6 +128,20 @@ TEST_CASE("what is no request of ours is refused and the next one is served") {
   Exchange(served.endpoints->port(),
            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n");
   CHECK(Has(served.Get("/ledger"), "rows"));
+}
+
+TEST_CASE("who holds connections without asking keeps nobody out") {
+  Served served;
+  std::vector<int> idle;
+  for (int i = 0; i < 100; ++i) {
+    idle.push_back(Connect(served.endpoints->port()));
+    Send(idle.back(), "GET /expl");
+  }
+  CHECK(Has(served.Get("/explain?job=a"), "200 OK"));
+  // The youngest are still there.
+  Send(idle.back(), "ain?job=b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  CHECK(Has(Receive(idle.back()), "200 OK"));
+  std::for_each(idle.begin(), idle.end(), ::close);
 }
 
 TEST_CASE("an address or port that cannot be had is a clear error") {
