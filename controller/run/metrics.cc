@@ -7,7 +7,9 @@
 #include <prometheus/text_serializer.h>
 
 #include <array>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace caldera {
 namespace {
@@ -21,6 +23,31 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 
 double AsDouble(uint64_t count) { return static_cast<double>(count); }
+
+/// The gauges of a family whose labels come and go: what a round does not set is taken out.
+class Roster {
+ public:
+  explicit Roster(Family<Gauge>& family) : family_(family) {}
+
+  void Set(const std::map<std::string, std::string>& labels, double value) {
+    Gauge& gauge = family_.Add(labels);
+    gauge.Set(value);
+    now_.insert(&gauge);
+  }
+  void EndRound() {
+    for (Gauge* const gauge : before_) {
+      if (!now_.contains(gauge)) {
+        family_.Remove(gauge);
+      }
+    }
+    before_ = std::exchange(now_, {});
+  }
+
+ private:
+  Family<Gauge>& family_;
+  std::set<Gauge*> before_;
+  std::set<Gauge*> now_;
+};
 
 }  // namespace
 
@@ -49,10 +76,9 @@ class Metrics::Impl {
   Family<Counter>& requests =
       MakeCounter("caldera_api_requests_total",
                   "Requests to API servers by verb, kind and code (0: none came).");
-  Family<Gauge>& jobs =
-      MakeGauge("caldera_queue_jobs", "Jobs by queue and phase: pending, placed, terminal.");
-  Family<Gauge>& clusters =
-      MakeGauge("caldera_cluster_ready", "1 where the cluster is Ready, by cluster.");
+  Roster jobs{
+      MakeGauge("caldera_queue_jobs", "Jobs by queue and phase: pending, placed, terminal.")};
+  Roster clusters{MakeGauge("caldera_cluster_ready", "1 where the cluster is Ready, by cluster.")};
   Family<Gauge>& singles = MakeGauge("caldera_controller_state", "State of this replica, by name.");
 
   Histogram& cycle_histogram = cycle_seconds.Add(
@@ -112,17 +138,23 @@ void Metrics::SetState(const State& state) {
   });
   constexpr std::array<const char*, 3> kPhases = {"pending", "placed", "terminal"};
   for (const auto& [name, index] : state.queues()) {
+    const auto counts = by_queue.find(index);
+    if (counts == by_queue.end() && !state.queue(index).object.has_value()) {
+      continue;  // A name that only jobs gone by now have used.
+    }
     for (size_t phase = 0; phase < kPhases.size(); ++phase) {
-      impl_->jobs.Add({{"queue", name}, {"phase", kPhases.at(phase)}})
-          .Set(AsDouble(by_queue[index].at(phase)));
+      impl_->jobs.Set({{"queue", name}, {"phase", kPhases.at(phase)}},
+                      counts == by_queue.end() ? 0 : AsDouble(counts->second.at(phase)));
     }
   }
+  impl_->jobs.EndRound();
   for (const auto& [name, index] : state.clusters()) {
     const auto& object = state.cluster(index).object;
     if (object.has_value()) {
-      impl_->clusters.Add({{"cluster", name}}).Set(object->ready ? 1 : 0);
+      impl_->clusters.Set({{"cluster", name}}, object->ready ? 1 : 0);
     }
   }
+  impl_->clusters.EndRound();
 }
 
 std::string Metrics::Text() const {
