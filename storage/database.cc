@@ -268,6 +268,21 @@ void Database::LimitValues(int64_t bytes) {
                 static_cast<int>(std::min<int64_t>(bytes, std::numeric_limits<int>::max())));
 }
 
+Status Database::CheckInPlace() {
+  int moved = 0;
+  const int rc = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (rc != SQLITE_OK) {
+    return FailWith(db_.get(), rc);
+  }
+  if (moved != 0) {
+    return Fail(ErrorCode::kUnavailable,
+                path_ +
+                    ": the file was moved, removed or replaced while it was in use: put it back, "
+                    "or restart what writes it to go on with the one that is there now");
+  }
+  return {};
+}
+
 Result<Transaction> Transaction::Begin(Database& database) {
   CALDERA_CHECK(database.Execute("BEGIN IMMEDIATE"));
   return Transaction(database);

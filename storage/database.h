@@ -99,6 +99,9 @@ class Database {
   [[nodiscard]] int64_t ChangedRows() const;
   [[nodiscard]] bool InTransaction() const;
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// kUnavailable where the file at path() is no longer the one that was opened: what is written
+  /// goes to a file that nobody will find again.
+  Status CheckInPlace();
 
   /// From now on only statements that read tables are prepared: no writes, no ATTACH, no PRAGMA
   /// that changes anything.

@@ -162,6 +162,7 @@ Result<int64_t> Ledger::Impl::Append(const std::vector<Change>& changes, const P
     CALDERA_CHECK(transaction.Commit());
     return end.cycle;
   }
+  CALDERA_CHECK(database.CheckInPlace());
   SinceCheckpoint since = since_;
   balances_->Drop();
   CALDERA_TRY(Transaction transaction, Transaction::Begin(database));

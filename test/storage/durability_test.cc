@@ -7,6 +7,7 @@
 
 #include <array>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "storage/audit.h"
@@ -69,6 +70,26 @@ TEST_CASE("a cycle that finds the disk full is not there, and goes in once there
   CHECK(Exported(Must(scene.ledger->Load())) == Exported(scene.fed.state));
   CHECK(scene.Sql("SELECT count(*) FROM jobs WHERE state = 'running'") == "201");
   CHECK(scene.Sql("SELECT max(number) FROM intents") == "201");
+  CHECK(Must(Audit(scene.Reader())).findings.empty());
+}
+
+TEST_CASE("nothing is written to a file that is no longer in its place") {
+  Scene scene;
+  Fill(scene);
+  scene.Record();
+  const std::string away = scene.path + ".away";
+  std::filesystem::rename(scene.path, away);
+  scene.fed.AddJob(Name(1), "gold", 1, "cpu=1");
+  const auto moved = scene.TryRecord();
+  REQUIRE(!moved.has_value());
+  CHECK(moved.error().code == ErrorCode::kUnavailable);
+  CHECK(moved.error().message.find(scene.path + ": the file was moved") == 0);
+  // As who restores a backup under a running writer does.
+  std::filesystem::copy_file(away, scene.path);
+  CHECK(!scene.TryRecord().has_value());
+  CHECK(scene.ledger->LastCycle() == 1);
+  std::filesystem::rename(away, scene.path);
+  CHECK(scene.Record() == 2);
   CHECK(Must(Audit(scene.Reader())).findings.empty());
 }
 
