@@ -230,7 +230,9 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
     }
     carriers_->FollowQueues();
     carriers_->FollowAccess();
-    queues_->Write();
+    if (const Time again = queues_->Write(); again != Time()) {
+      ScheduleFollowUp(again);
+    }
   }
 
   Client& client_;

@@ -31,7 +31,8 @@ std::map<QueueIndex, QueueCounts> Count(const State& state) {
 
 }  // namespace
 
-void QueueStatuses::Write() {
+Time QueueStatuses::Write() {
+  Time again;
   const std::map<QueueIndex, QueueCounts> counts = Count(state_);
   for (const auto& [name, index] : state_.queues()) {
     const QueueEntry& queue = state_.queue(index);
@@ -47,10 +48,17 @@ void QueueStatuses::Write() {
     const auto written = written_.find(view->uid);
     const bool unseen = written != written_.end() && written->second.digest == digest &&
                         client_.executor().Now() - written->second.at < options_.unseen_write;
-    if (view->status_digest != digest && !unseen) {
-      WriteOne(*view, status);
+    if (view->status_digest == digest) {
+      continue;
     }
+    if (!unseen) {
+      WriteOne(*view, status);
+      continue;
+    }
+    const Time shown = written->second.at + options_.unseen_write;
+    again = again == Time() ? shown : std::min(again, shown);
   }
+  return again;
 }
 
 void QueueStatuses::WriteOne(const QueueView& view, const Value& status) {

@@ -24,8 +24,9 @@ class QueueStatuses : public std::enable_shared_from_this<QueueStatuses> {
         on_failed_(std::move(on_failed)) {}
 
   /// Counts all jobs, and writes each status that differs from what is there. The caller keeps
-  /// calls apart.
-  void Write();
+  /// calls apart. Returns when to call again, should nothing else make it: by then a watch shows
+  /// what was written, or somebody wrote over it. A zero Time: not needed.
+  Time Write();
   void Stop() { stopped_ = true; }
   [[nodiscard]] bool idle() const { return in_flight_ == 0; }
 

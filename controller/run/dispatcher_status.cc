@@ -63,7 +63,12 @@ StatusDecision DecideStatus(const SeenJob& job, const std::string& uid, JobMemor
   const bool written = now - memory.status_at < options.unseen_write &&
                        memory.status_phase == wanted->phase &&
                        (wanted->own || memory.status_digest == digest);
-  if (there || written) {
+  if (there) {
+    return decision;
+  }
+  if (written) {
+    // A watch should show it soon; unless somebody wrote another one over it.
+    decision.again = memory.status_at + options.unseen_write;
     return decision;
   }
   const bool fresh = now - memory.status_at < options.unseen_write;

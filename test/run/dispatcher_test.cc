@@ -432,6 +432,21 @@ TEST_CASE("a Queue's status has its counts and what it holds") {
                    R"("allocated":{"cpu":"2","pods":"2"}})"));
 }
 
+TEST_CASE("a status that somebody writes over ours is put right") {
+  ControlPlane plane;
+  plane.Fleet({"east"});
+  Controller controller(plane.server, plane.executor, plane.ledger);
+  plane.Submit("train", 3);
+  plane.Advance(Millis(3'000));
+  REQUIRE(plane.Phase("train") == "Running");
+  plane.Merge(ControlPlane::kJobs + "/train/status",
+              R"({"status":{"state":{"phase":"Completed"}}})");
+  plane.Merge(ControlPlane::kQueues + "/gold/status", R"({"status":{"state":"Closed"}})");
+  plane.Advance(Millis(30'000));
+  CHECK(plane.Phase("train") == "Running");
+  CHECK(TextIn(plane.Get(ControlPlane::kQueues + "/gold"), {"status", "state"}) == "Open");
+}
+
 TEST_CASE("a Queue's status that cannot be written holds nothing up and is tried again") {
   ControlPlane plane;
   plane.Fleet({"east"}, "2");
