@@ -227,11 +227,11 @@ void Carriers::FollowQueues() {
   }
   // By the names of their Works, which a cluster's has in its namespace.
   std::map<WorkKey, Carrier> waves;
-  for (const auto& [key, index] : state_.jobs()) {
-    if (auto carrier = MakeWavesCarrier(state_, state_.job(index))) {
+  state_.VisitJobs([&](JobIndex /*index*/, const JobEntry& job) {
+    if (auto carrier = MakeWavesCarrier(state_, job)) {
       waves.emplace(KeyOf(*carrier), *std::move(carrier));
     }
-  }
+  });
   std::map<std::string, const Queue*> queues;
   for (const auto& [name, index] : state_.queues()) {
     if (const auto& object = state_.queue(index).object; object.has_value()) {

@@ -42,18 +42,17 @@ JobLook::JobLook(const DispatchContext& context, std::string uid, JobMemory& mem
     : context_(context), uid_(std::move(uid)), memory_(memory), handlers_(std::move(handlers)) {}
 
 void JobLook::Step() {
-  const size_t shards =
-      seen_.entry != nullptr && seen_.entry->charge.has_value() ? charge().shards.size() : 0;
-  if (++steps_ > kMostSteps + kMostStepsAShard * shards) {
-    Fail({ErrorCode::kUnavailable, "what is written does not stay: somebody else changes it"});
-    return;
-  }
   seen_ =
       See(uid_, context_.state, context_.observer, memory_, {Now(), context_.options.unseen_write});
   if (seen_.parent != nullptr) {
     target_ = TargetOf(seen_.parent->key, uid_, seen_.parent->kind);
   }
-  intent_ = seen_.entry != nullptr && seen_.entry->charge.has_value() ? charge().intent : 0;
+  const bool charged = seen_.entry != nullptr && seen_.entry->charge.has_value();
+  intent_ = charged ? charge().intent : 0;
+  if (++steps_ > kMostSteps + kMostStepsAShard * (charged ? charge().shards.size() : 0)) {
+    Fail({ErrorCode::kUnavailable, "what is written does not stay: somebody else changes it"});
+    return;
+  }
   switch (AimOf(seen_, memory_)) {
     case Aim::kLeave:
       Finish();

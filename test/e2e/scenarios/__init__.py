@@ -1,5 +1,5 @@
 """The scenarios by name, in the order in which they run. Each is a function of a World."""
-from . import backfill, completion, edits, hyperjob, limits, members
+from . import backfill, completion, edits, elastic, hyperjob, limits, members
 from . import reclaim, references, refusals, restart, rights, shares, split
 
 ALL = {
@@ -11,6 +11,8 @@ ALL = {
     "shares": shares.converge,
     "reclaim": reclaim.run,
     "backfill": backfill.run,
+    "waves": elastic.waves,
+    "elastic": elastic.run,
     "split": split.run,
     "hyperjob": hyperjob.run,
     "close": edits.close_queue,
