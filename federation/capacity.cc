@@ -149,7 +149,7 @@ ClusterView View(const State& state, ClusterIndex index) {
   view.allocatable = CapacityIn(state, cluster.allocatable);
   view.allocated = AmountsIn(state, cluster.allocated);
   view.on_top = view.entry->on_top.ToVector();
-  ResourceVector taken = Larger(AmountsIn(state, cluster.allocating), view.on_top);
+  ResourceVector taken = Larger(Allocating(state, *view.entry), view.on_top);
   if (!view.entry->nodes.empty()) {
     view.nodes.emplace(state, *view.entry);
     ResourceVector used;
@@ -172,6 +172,10 @@ ClusterView View(const State& state, ClusterIndex index) {
 }
 
 }  // namespace
+
+ResourceVector Allocating(const State& state, const ClusterEntry& cluster) {
+  return Difference(AmountsIn(state, cluster.object->allocating), cluster.held_back.ToVector());
+}
 
 std::vector<ClusterView> ViewClusters(const State& state) {
   std::vector<ClusterView> views;

@@ -43,6 +43,10 @@ auto* FindView(Views& views, std::string_view name) {
 }
 
 /// Every cluster that is there, by name.
+/// Of the summary's `allocating`, what may start as soon as it finds a node: without our pods that
+/// a Queue of waves holds back.
+ResourceVector Allocating(const State& state, const ClusterEntry& cluster);
+
 std::vector<ClusterView> ViewClusters(const State& state);
 
 /// Sum over the clusters that are not lost.

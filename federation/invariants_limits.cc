@@ -182,7 +182,8 @@ ResourceVector& LimitCheck::Free(ClusterIndex cluster) {
   const ResourceVector allocated = AmountsIn(state_, entry.object->allocated);
   const ResourceVector allocating = AmountsIn(state_, entry.object->allocating);
   for (ResourceIndex r = 0; r < state_.resources().size(); ++r) {
-    const int64_t taken = SaturatingAdd(allocated[r], std::max(allocating[r], entry.on_top[r]));
+    const int64_t starting = SaturatingSub(allocating[r], entry.held_back[r]);
+    const int64_t taken = SaturatingAdd(allocated[r], std::max(starting, entry.on_top[r]));
     free.Set(r, std::max<int64_t>(SaturatingSub(free[r], taken), 0));
   }
   return free;

@@ -164,7 +164,7 @@ class Passes {
 
   /// So it is with all that still wait.
   [[nodiscard]] bool AllHopeless(const Contest& contest, Placement& placement) {
-    return state_.elastic_candidates() == 0 && preemption_.HasNoCandidates() &&
+    return state_.partial_candidates() == 0 && preemption_.HasNoCandidates() &&
            !possible_.Any(contest, placement, {actions_.size(), reservations_.HasSeenFirst()});
   }
 

@@ -38,7 +38,7 @@ ResourceVector FreeInTime(const State& state, const ClusterView& view) {
     return view.free;
   }
   ResourceVector seen = view.allocated;
-  seen.Add(AmountsIn(state, view.object().allocating));
+  seen.Add(Allocating(state, *view.entry));
   const ResourceVector ours = view.entry->charged.ToVector();
   ResourceVector free;
   for (ResourceIndex r = 0; r < view.allocatable.size(); ++r) {

@@ -77,8 +77,11 @@ struct ClusterEntry {
   std::map<std::string, Node> nodes;
   std::map<std::pair<std::string, std::string>, Pod> pods;  ///< By namespace and name.
   std::map<std::string, HyperNode> hyper_nodes;
-  Tally charged;            ///< By all shards here.
-  Tally on_top;             ///< Of that, what the cluster's summary does not show yet.
+  Tally charged;  ///< By all shards here.
+  Tally on_top;   ///< Of that, what the cluster's summary does not show yet.
+  /// Pods of ours that a Queue of waves holds back: pending there, and not to start beside the
+  /// rest.
+  Tally held_back;
   std::set<JobIndex> jobs;  ///< Those with a shard here.
   /// Of them, those of which it is estimated when they end, by when.
   std::set<std::pair<Time, JobIndex>> ending;
@@ -101,7 +104,8 @@ struct Charge {
   struct Holding {
     ClusterIndex cluster = kNoIndex;
     ResourceVector requests;
-    ResourceVector on_top;  ///< Of them, what ClusterEntry::on_top counts.
+    ResourceVector on_top;     ///< Of them, what ClusterEntry::on_top counts.
+    ResourceVector held_back;  ///< What ClusterEntry::held_back counts.
   };
   int64_t intent = 0;  ///< 0: taken over from an observed placement.
   Time at;
@@ -279,7 +283,7 @@ class State {
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
   [[nodiscard]] size_t candidates() const { return candidates_; }
   /// Of them, those that may get a part of what they ask for.
-  [[nodiscard]] size_t elastic_candidates() const { return elastic_candidates_; }
+  [[nodiscard]] size_t partial_candidates() const { return partial_candidates_; }
   /// Of them, those of that shape.
   [[nodiscard]] size_t CandidatesOf(ShapeIndex shape) const { return shape_candidates_[shape]; }
   [[nodiscard]] const Shape& shape(ShapeIndex i) const { return shapes_[i]; }
@@ -292,6 +296,12 @@ class State {
   [[nodiscard]] std::vector<Change> Export() const;
 
  private:
+  /// Of a shard in waves, what its reported pods leave to start.
+  struct PodsInWaves {
+    ResourceList to_start;
+    ResourceList held_back;  ///< Beyond the grant: they start when others end.
+  };
+
   // state.cc: all objects but jobs.
   void On(const ClockSet& change);
   void On(const SettingsSet& change);
@@ -342,7 +352,7 @@ class State {
   void DropCharge(JobIndex index);
   void PutOnTop(JobIndex index);
   void TakeOffTop(JobIndex index);
-  [[nodiscard]] ResourceList StillToStart(const JobEntry& entry, const Shard& shard) const;
+  [[nodiscard]] PodsInWaves InWavesOf(const JobEntry& entry, const Shard& shard) const;
   void Ripen(JobIndex index);
   void Unripen(JobIndex index);
   [[nodiscard]] std::vector<Shard> Complete(const JobEntry& entry, std::vector<Shard> shards) const;
@@ -396,7 +406,7 @@ class State {
   std::vector<LaneIndex> free_lanes_;
   std::map<std::tuple<QueueIndex, PriorityIndex, TenantIndex>, LaneIndex> lane_keys_;
   size_t candidates_ = 0;
-  size_t elastic_candidates_ = 0;
+  size_t partial_candidates_ = 0;
 };
 
 }  // namespace caldera

@@ -145,7 +145,7 @@ void State::Enqueue(JobIndex index) {
   lane.asked.Add(facts_[entry.shape].total);
   ++candidates_;
   ++shape_candidates_[entry.shape];
-  elastic_candidates_ += job_class.partial != kNoIndex ? 1 : 0;
+  partial_candidates_ += job_class.partial != kNoIndex ? 1 : 0;
 }
 
 void State::Dequeue(JobIndex index) {
@@ -160,7 +160,7 @@ void State::Dequeue(JobIndex index) {
   lane.asked.Subtract(facts_[entry.shape].total);
   --candidates_;
   --shape_candidates_[entry.shape];
-  elastic_candidates_ -= job_class.partial != kNoIndex ? 1 : 0;
+  partial_candidates_ -= job_class.partial != kNoIndex ? 1 : 0;
   if (--job_class.jobs == 0) {
     DropClass(entry.job_class);
   }

@@ -257,8 +257,7 @@ void State::DropSpec(JobEntry& entry) {
   entry.spec = kNoIndex;
 }
 
-/// What the pods ask for that the shard's member may start beside those that are reported.
-ResourceList State::StillToStart(const JobEntry& entry, const Shard& shard) const {
+State::PodsInWaves State::InWavesOf(const JobEntry& entry, const Shard& shard) const {
   const JobSpec& spec = specs_[entry.spec];
   std::vector<SeenPods> seen(spec.tasks.size());
   for (size_t t = 0; t < seen.size(); ++t) {
@@ -268,12 +267,14 @@ ResourceList State::StillToStart(const JobEntry& entry, const Shard& shard) cons
       }
     }
   }
-  ResourceList requests;
+  PodsInWaves pods;
   const std::vector<int64_t> start = PodsToStart(spec, shard, seen);
   for (size_t t = 0; t < start.size(); ++t) {
-    AddTo(requests, Times(spec.tasks[t].request, start[t]));
+    const int64_t rest = shard.tasks[t].replicas - seen[t].running - seen[t].finished - start[t];
+    AddTo(pods.to_start, Times(spec.tasks[t].request, start[t]));
+    AddTo(pods.held_back, Times(spec.tasks[t].request, std::max<int64_t>(rest, 0)));
   }
-  return requests;
+  return pods;
 }
 
 std::vector<Shard> State::Complete(const JobEntry& entry, std::vector<Shard> shards) const {
@@ -307,7 +308,7 @@ void State::AddCharge(JobIndex index, Charge charge) {
   charge.held.clear();
   for (const Shard& shard : charge.shards) {
     const ClusterIndex cluster = ClusterOf(shard.cluster);
-    charge.held.push_back({cluster, ToVector(resources_, shard.requests), {}});
+    charge.held.push_back({cluster, ToVector(resources_, shard.requests), {}, {}});
     const ResourceVector& requests = charge.held.back().requests;
     clusters_[cluster].charged.Add(requests);
     clusters_[cluster].jobs.insert(index);
@@ -339,7 +340,7 @@ void State::DropCharge(JobIndex index) {
   TakeOffTop(index);
   Unripen(index);
   --charged_jobs_;
-  for (const auto& [cluster, requests, on_top] : entry.charge->held) {
+  for (const auto& [cluster, requests, on_top, held_back] : entry.charge->held) {
     clusters_[cluster].charged.Subtract(requests);
     clusters_[cluster].jobs.erase(index);
     clusters_[cluster].ending.erase({entry.charge->ends, index});
@@ -369,8 +370,11 @@ void State::PutOnTop(JobIndex index) {
       settles =
           std::min(settles, std::max(entry.charge->at, shard.grown) + 6 * settings_.summary_period);
       later = later || (reported && now_ < settles);
-      if (reported && now_ >= settles) {
-        amounts = ToVector(resources_, StillToStart(entry, shard));
+      if (reported) {
+        const PodsInWaves pods = InWavesOf(entry, shard);
+        holding.held_back = ToVector(resources_, pods.held_back);
+        clusters_[holding.cluster].held_back.Add(holding.held_back);
+        amounts = now_ >= settles ? ToVector(resources_, pods.to_start) : std::move(amounts);
       }
       clusters_[holding.cluster].on_top.Add(amounts);
       holding.on_top = std::move(amounts);
@@ -399,8 +403,10 @@ void State::PutOnTop(JobIndex index) {
 
 void State::TakeOffTop(JobIndex index) {
   Charge& charge = *jobs_[index].charge;
-  for (const Charge::Holding& holding : charge.held) {
+  for (Charge::Holding& holding : charge.held) {
     clusters_[holding.cluster].on_top.Subtract(holding.on_top);
+    clusters_[holding.cluster].held_back.Subtract(holding.held_back);
+    holding.held_back = {};
   }
   settling_.erase({charge.settles, index});
   charge.settles = Time();

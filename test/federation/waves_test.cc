@@ -225,5 +225,22 @@ TEST_CASE("A placement says what runs at once, and State takes it over with its 
   CHECK(more.error().message.find("atOnce 3 is more than replicas 2") != std::string::npos);
 }
 
+TEST_CASE("Pods that their Queue holds back take no room, though a summary counts them pending") {
+  Fed fed;
+  fed.AddCluster("east", "nvidia.com/gpu=64 cpu=64");
+  fed.AddQueue("default", [](Queue& queue) { queue.capability = Amounts("nvidia.com/gpu=24"); });
+  AddWaves(fed, "n/t", 8, 2);
+  fed.Go();
+  fed.AddCluster("east", "nvidia.com/gpu=64 cpu=64", [](Cluster& cluster) {
+    cluster.allocated = Amounts("nvidia.com/gpu=24 cpu=3");
+    cluster.allocating = Amounts("nvidia.com/gpu=48 cpu=6");  // Five of them are ours.
+  });
+  Report(fed, "n/t", 3, 0);
+  Pass(fed, std::chrono::seconds(60));
+  CHECK(Free(fed, "east") == 64 - 24 - 8);
+  fed.Do(JobDelete{Key("n/t"), "uid-n/t"});
+  CHECK(Free(fed, "east") == 0);
+}
+
 }  // namespace
 }  // namespace caldera

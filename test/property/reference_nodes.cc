@@ -77,6 +77,8 @@ int64_t Fill(std::map<std::string, RefNode>& nodes, const ResourceList& all,
   return put;
 }
 
+}  // namespace
+
 ResourceList SumOfNodes(const std::map<std::string, RefNode>& nodes) {
   ResourceList all;
   for (const auto& [name, node] : nodes) {
@@ -84,8 +86,6 @@ ResourceList SumOfNodes(const std::map<std::string, RefNode>& nodes) {
   }
   return all;
 }
-
-}  // namespace
 
 ResourceList RefCapacity(const ResourceList& allocatable) {
   ResourceList list = allocatable;

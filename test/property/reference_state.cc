@@ -120,6 +120,22 @@ int64_t Reported(const RefJob& job, const TaskGrant& grant) {
   return std::min<int64_t>(reported, grant.replicas);
 }
 
+/// Pods that run and that ended, by task.
+std::pair<std::vector<int64_t>, std::vector<int64_t>> ReportedInWaves(const RefJob& job,
+                                                                      const Shard& shard) {
+  std::vector<int64_t> running(shard.tasks.size(), 0);
+  std::vector<int64_t> finished(shard.tasks.size(), 0);
+  for (size_t t = 0; t < shard.tasks.size(); ++t) {
+    for (const TaskReport& report : job.Reports()) {
+      if (report.task == shard.tasks[t].name) {
+        running[t] = report.running;
+        finished[t] = report.finished;
+      }
+    }
+  }
+  return {running, finished};
+}
+
 /// What the shard uses that the cluster's summary does not show yet.
 ResourceList OnTop(const RefState& state, const RefJob& job, const Shard& shard) {
   ResourceList amounts = shard.requests;
@@ -130,16 +146,7 @@ ResourceList OnTop(const RefState& state, const RefJob& job, const Shard& shard)
          state.now < begun + 6 * state.settings.summary_period)) {
       return amounts;
     }
-    std::vector<int64_t> running(shard.tasks.size(), 0);
-    std::vector<int64_t> finished(shard.tasks.size(), 0);
-    for (size_t t = 0; t < shard.tasks.size(); ++t) {
-      for (const TaskReport& report : job.Reports()) {
-        if (report.task == shard.tasks[t].name) {
-          running[t] = report.running;
-          finished[t] = report.finished;
-        }
-      }
-    }
+    const auto [running, finished] = ReportedInWaves(job, shard);
     const std::vector<int64_t> starts = Starts(job.object, shard, running, finished);
     amounts.clear();
     for (size_t t = 0; t < starts.size(); ++t) {
@@ -240,6 +247,26 @@ std::pair<ResourceList, ResourceList> FillNodes(const RefState& state, RefCluste
   return {used, unbound};
 }
 
+/// Pods that the cluster's waves leave pending: beyond those that run, ended or may start.
+ResourceList HeldBack(const RefState& state, const std::string& cluster) {
+  ResourceList held_back;
+  for (const auto& [key, job] : state.jobs) {
+    for (const Shard& shard : job.charge ? job.charge->shards : std::vector<Shard>()) {
+      if (shard.cluster != cluster || !shard.InWaves() || !HasTasksOf(job.object, shard) ||
+          job.Reports().empty()) {
+        continue;
+      }
+      const auto [running, finished] = ReportedInWaves(job, shard);
+      const std::vector<int64_t> starts = Starts(job.object, shard, running, finished);
+      for (size_t t = 0; t < starts.size(); ++t) {
+        const int64_t rest = shard.tasks[t].replicas - running[t] - finished[t] - starts[t];
+        AddTo(held_back, Times(job.object.tasks[t].request, std::max<int64_t>(rest, 0)));
+      }
+    }
+  }
+  return held_back;
+}
+
 void View(const RefState& state, RefCluster& cluster) {
   const Cluster& object = cluster.object;
   cluster.lost =
@@ -259,6 +286,7 @@ void View(const RefState& state, RefCluster& cluster) {
     }
   }
   ResourceList taken = object.allocating;
+  Take(taken, HeldBack(state, object.name));
   for (const auto& [resource, amount] : on_top) {
     taken[resource] = std::max(taken[resource], amount);
   }
@@ -379,7 +407,7 @@ RefState::RefState(const std::vector<Change>& exported) {
       clusters[cluster->cluster.name].object = cluster->cluster;
     } else if (const auto* node = std::get_if<NodeUpsert>(&change)) {
       clusters[node->node.cluster].nodes[node->node.name] = {node->node,
-                                                             Capacity(node->node.allocatable)};
+                                                             RefCapacity(node->node.allocatable)};
     } else if (const auto* pod = std::get_if<PodUpsert>(&change)) {
       clusters[pod->pod.cluster].pods.push_back(pod->pod);
     } else if (const auto* upsert = std::get_if<JobUpsert>(&change)) {

@@ -101,6 +101,7 @@ bool RefPack(std::map<std::string, RefNode>& nodes, std::vector<RefGangTask> gan
 int64_t RefFill(std::map<std::string, RefNode>& nodes, const RefGangTask& task);
 /// What a node or cluster with this allocatable offers, by every name that counts there.
 ResourceList RefCapacity(const ResourceList& allocatable);
+ResourceList SumOfNodes(const std::map<std::string, RefNode>& nodes);
 /// Whether it would; always where no node is known.
 bool RefPacks(const std::map<std::string, RefNode>& nodes, const Job& job);
 
