@@ -92,7 +92,7 @@ class Wire final : public HttpTransport {
  private:
   static std::string Name(const HttpRequest& request) {
     for (const std::string_view plural :
-         {"works", "jobs", "queues", "events", "secrets", "configmaps"}) {
+         {"works", "jobs", "hyperjobs", "queues", "events", "secrets", "configmaps"}) {
       const size_t at = request.path.find("/" + std::string(plural));
       if (at != std::string::npos) {
         const bool status = request.path.ends_with("/status");

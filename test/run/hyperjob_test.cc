@@ -304,7 +304,62 @@ TEST_CASE("edits of a HyperJob that runs are held and said") {
   CHECK(controller.errors.empty());
 }
 
-TEST_CASE("a HyperJob whose template went before it was sent is placed as it is now") {
+TEST_CASE("a HyperJob whose template goes between placement and dispatch is placed as it is now") {
+  ControlPlane plane;
+  plane.Fleet({"east", "west"});
+  Controller controller(plane.server, plane.executor, plane.ledger);
+  controller.wire.refused = "PATCH hyperjobs";
+  const std::string uid = SubmitBig(plane);
+  plane.Advance(Millis(1'000));
+  const State& state = controller.state();
+  const auto shards = [&] {
+    const JobEntry& job = state.job(state.FindJob({"team-a", "big"}));
+    return job.charge.has_value() ? job.charge->shards.size() : 0;
+  };
+  REQUIRE(shards() == 4);
+  plane.Merge(ControlPlane::kHyperJobs + "/big",
+              WriteJson(EditedSpec(plane, "big", [](Value::List& templates) {
+                templates.erase(templates.begin());
+              })));
+  controller.wire.refused.clear();
+  plane.Advance(Millis(180'000));
+  CHECK(Children(plane, uid) == "b-0@east b-1@west");
+  CHECK(shards() == 2);
+  CHECK(plane.Reasons().count("Recalled") == 1);
+  CHECK(plane.started.size() == 2);
+}
+
+TEST_CASE("where pods are seen a child without nodes calls all of the HyperJob back") {
+  for (const bool bound : {true, false}) {
+    CAPTURE(bound);
+    ControlPlane plane;
+    plane.Fleet({"east", "west"});
+    plane.runs = false;
+    Controller controller(plane.server, plane.executor, plane.ledger);
+    const std::string uid = Submit(plane, "big", {Replicated("a", 2, 1)});
+    plane.Advance(kAWhile);
+    REQUIRE(Children(plane, uid) == "a-0@east a-1@east");
+    const auto member = [&](const std::string& object) {
+      controller.observer.UpsertMember("east", *ParseJson(object), plane.clock.Now());
+    };
+    member(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":)"
+           R"({"allocatable":{"cpu":"8","pods":"9"},"conditions":)"
+           R"([{"type":"Ready","status":"True"}]}})");
+    for (const std::string job : {"big-a-0", "big-a-1"}) {
+      member(R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"team-a","name":")" + job +
+             R"(","labels":{"volcano.sh/job-name":")" + job + R"("}},"spec":{)" +
+             (bound || job == "big-a-0" ? R"("nodeName":"n",)" : "") +
+             R"("containers":[{"name":"c"}]},"status":{"phase":"Pending"}})");
+    }
+    // The watch would have done this.
+    plane.Report("east", "caldera-" + uid + "-a-0", R"({"status":{"conditions":[]}})");
+    plane.Advance(Millis(400'000));
+    CHECK(Children(plane, uid) == (bound ? "a-0@east a-1@east" : "a-0@west a-1@west"));
+    CHECK(plane.Reasons().count("Recalled") == (bound ? 0 : 1));
+  }
+}
+
+TEST_CASE("a HyperJob whose placement names children that it has not is placed anew") {
   ControlPlane plane;
   plane.Fleet({"east", "west"});
   // A placement that somebody wrote, of children that it never had.

@@ -9,7 +9,7 @@ ONLY_M1 = {"federation.caldera.sh/clusters": "m1"}
 def name_conflict(world):
     """A Job of that name is in m1 already: it stays as it is, ours goes to m2 or waits."""
     m1 = world.members["m1"]
-    foreign = plain("taken", 1, cpu="2")
+    foreign = plain("taken", 1, cpu="2000")  # Without room it has no pods, which would close m1 sooner.
     foreign["metadata"]["namespace"] = world.ns
     m1.apply(foreign)
     uid = m1.get(JOB, "taken", world.ns)["metadata"]["uid"]
