@@ -64,17 +64,24 @@ TEST_CASE("property: the naive planner decides the same") {
   }));
 }
 
-/// The jobs hold more than the federation has, since clusters shrank under them. Then a guarantee
-/// that keeps others out early in a round may be used up later in it; they go in the next.
-bool Overcommitted(const State& state) {
-  const Round round(state);
-  const ResourceVector& held = round.shares()[round.tree().root()].held;
+bool IsBeyond(const ResourceVector& held, const ResourceVector& room) {
   for (ResourceIndex r = 0; r < held.size(); ++r) {
-    if (held[r] > round.total()[r]) {
+    if (held[r] > room[r]) {
       return true;
     }
   }
   return false;
+}
+
+/// The jobs hold more than the federation or a cluster has, since clusters shrank under them. Then
+/// a guarantee that keeps others out early in a round may be used up later in it; they go in the
+/// next.
+bool Overcommitted(const State& state) {
+  const Round round(state);
+  return IsBeyond(round.shares()[round.tree().root()].held, round.total()) ||
+         std::any_of(round.clusters().begin(), round.clusters().end(), [](const ClusterView& view) {
+           return IsBeyond(view.entry->charged.ToVector(), view.allocatable);
+         });
 }
 
 TEST_CASE("property: nobody waits who could go") {
