@@ -229,7 +229,8 @@ void Carriers::FollowQueues() {
   std::map<WorkKey, Carrier> waves;
   state_.VisitJobs([&](JobIndex /*index*/, const JobEntry& job) {
     if (auto carrier = MakeWavesCarrier(state_, job)) {
-      waves.emplace(KeyOf(*carrier), *std::move(carrier));
+      const WorkKey key = KeyOf(*carrier);
+      waves.emplace(key, *std::move(carrier));
     }
   });
   std::map<std::string, const Queue*> queues;

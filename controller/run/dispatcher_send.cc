@@ -101,10 +101,10 @@ void JobLook::MakeCarriers() {
     references = Merged(std::move(references), ReferencesOfShard(shard));
   }
   const auto& queue = context_.state.queue(seen_.entry->queue).object;
-  auto waves = MakeWavesCarrier(context_.state, *seen_.entry);
+  const auto waves = MakeWavesCarrier(context_.state, *seen_.entry);
   for (const auto& [cluster, references] : clusters) {
     if (waves.has_value()) {
-      carriers_.push_back(*std::move(waves));
+      carriers_.push_back(*waves);
     } else if (queue.has_value()) {
       if (auto carrier = MakeQueueCarrier(*queue, cluster)) {
         carriers_.push_back(*std::move(carrier));

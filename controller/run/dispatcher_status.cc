@@ -38,7 +38,7 @@ std::vector<Shard> ShardsOf(const SeenJob& job) {
     return {};
   }
   if (!job.entry->placement.empty()) {
-    return job.entry->placement;
+    return job.entry->placement.get();
   }
   std::vector<Shard> shards;
   for (const SeenWork& work : job.works) {

@@ -43,7 +43,7 @@ inline JobKey Key(std::string_view text) {
 inline const Time kStart = Time(std::chrono::hours(24 * 365 * 50));
 
 template <typename T>
-using Edit = std::function<void(T&)>;
+using Tweak = std::function<void(T&)>;
 
 /// One task of `replicas` pods.
 inline Task MakeTask(const std::string& name, int32_t replicas, std::string_view request) {
@@ -65,7 +65,7 @@ class Fed {
     changes.push_back(std::move(change));
     return *this;
   }
-  Fed& AddQueue(const std::string& name, const Edit<Queue>& edit = {}) {
+  Fed& AddQueue(const std::string& name, const Tweak<Queue>& edit = {}) {
     Queue queue;
     queue.name = name;
     queue.parent = name == kRootQueue ? "" : std::string(kRootQueue);
@@ -73,7 +73,7 @@ class Fed {
     return Upsert<QueueUpsert>(std::move(queue), edit);
   }
   Fed& AddCluster(const std::string& name, std::string_view allocatable,
-                  const Edit<Cluster>& edit = {}) {
+                  const Tweak<Cluster>& edit = {}) {
     Cluster cluster;
     cluster.name = name;
     cluster.ready = true;
@@ -83,7 +83,7 @@ class Fed {
     return Upsert<ClusterUpsert>(std::move(cluster), edit);
   }
   Fed& AddNode(const std::string& cluster, const std::string& name, std::string_view allocatable,
-               const Edit<Node>& edit = {}) {
+               const Tweak<Node>& edit = {}) {
     Node node;
     node.cluster = cluster;
     node.name = name;
@@ -92,7 +92,7 @@ class Fed {
   }
   /// A job of one task, `worker`.
   Fed& AddJob(std::string_view key, const std::string& queue, int32_t replicas,
-              std::string_view request, const Edit<Job>& edit = {}) {
+              std::string_view request, const Tweak<Job>& edit = {}) {
     Job job;
     job.key = Key(key);
     job.uid = "uid-" + job.key.ToString();
@@ -103,7 +103,7 @@ class Fed {
     return Upsert<JobUpsert>(std::move(job), edit);
   }
   Fed& AddQuota(const std::string& tenant, std::string_view overall,
-                const Edit<TenantQuota>& edit = {}) {
+                const Tweak<TenantQuota>& edit = {}) {
     TenantQuota quota;
     quota.tenant = tenant;
     quota.name = "quota";
@@ -111,7 +111,7 @@ class Fed {
     return Upsert<TenantQuotaUpsert>(std::move(quota), edit);
   }
   Fed& AddPriorityClass(const std::string& name, int32_t value,
-                        const Edit<PriorityClass>& edit = {}) {
+                        const Tweak<PriorityClass>& edit = {}) {
     PriorityClass priority;
     priority.name = name;
     priority.value = value;
@@ -139,7 +139,7 @@ class Fed {
 
  private:
   template <typename UpsertChange, typename Object>
-  Fed& Upsert(Object object, const Edit<Object>& edit) {
+  Fed& Upsert(Object object, const Tweak<Object>& edit) {
     if (edit) {
       edit(object);
     }

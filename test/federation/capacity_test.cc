@@ -24,7 +24,7 @@ ResourceList Total(const Fed& fed) {
 }
 
 /// A running job that the summary shows for long.
-testing::Edit<Job> Settled(const std::string& cluster, int32_t pods) {
+testing::Tweak<Job> Settled(const std::string& cluster, int32_t pods) {
   return [=](Job& j) {
     j.placement = {{cluster, 1, "", {{"worker", pods, pods}}, pods, {}}};
     j.reports = {{"worker", pods, 0}};

@@ -6,8 +6,8 @@ namespace caldera {
 namespace {
 
 using testing::Amounts;
-using testing::Edit;
 using testing::Fed;
+using testing::Tweak;
 
 /// A sound plan of one job, spoilt.
 std::vector<std::string> Spoilt(const Fed& fed, const std::function<void(Plan&)>& spoil) {
@@ -54,8 +54,10 @@ TEST_CASE("invariants: a spoilt action is seen") {
 
 TEST_CASE("invariants: each rule is kept apart from the planner") {
   const Fed fed = Small();
-  const auto queue = [](const Edit<Queue>& edit) { return [=](Fed& f) { f.AddQueue("q", edit); }; };
-  const auto cluster = [](const char* all, const Edit<Cluster>& edit) {
+  const auto queue = [](const Tweak<Queue>& edit) {
+    return [=](Fed& f) { f.AddQueue("q", edit); };
+  };
+  const auto cluster = [](const char* all, const Tweak<Cluster>& edit) {
     return [=](Fed& f) { f.AddCluster("east", all, edit); };
   };
   Breaks(fed, queue([](Queue& q) { q.state = QueueState::kClosed; }), "not Open");

@@ -7,11 +7,11 @@ namespace caldera {
 namespace {
 
 using testing::Amounts;
-using testing::Edit;
 using testing::Fed;
 using testing::Key;
 using testing::Names;
 using testing::Placements;
+using testing::Tweak;
 
 /// Why this waiting job may not go, by its limits alone.
 Reason Why(const Fed& fed, std::string_view key) {
@@ -109,7 +109,7 @@ TEST_CASE("limits: static assignments steer to other clusters and are counted th
         "3 cpu asked, 3 used, limit 4: the quota of tenant n in cluster a");
 }
 
-Edit<Queue> Guaranteed(const char* amounts) {
+Tweak<Queue> Guaranteed(const char* amounts) {
   return [=](Queue& q) { q.guarantee = Amounts(amounts); };
 }
 

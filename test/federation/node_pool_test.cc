@@ -9,10 +9,10 @@ namespace caldera {
 namespace {
 
 using testing::Amounts;
-using testing::Edit;
 using testing::Fed;
 using testing::Names;
 using testing::Placements;
+using testing::Tweak;
 
 const NodeConstraint kAnyNode;
 

@@ -8,9 +8,9 @@ namespace caldera {
 namespace {
 
 using testing::Amounts;
-using testing::Edit;
 using testing::Fed;
 using testing::Names;
+using testing::Tweak;
 
 Names Order(const Fed& fed) {
   Names names;
@@ -20,13 +20,13 @@ Names Order(const Fed& fed) {
   return names;
 }
 
-Edit<Queue> Weight(int32_t weight) {
+Tweak<Queue> Weight(int32_t weight) {
   return [=](Queue& q) { q.weight = weight; };
 }
-Edit<Job> Class(const std::string& name) {
+Tweak<Job> Class(const std::string& name) {
   return [=](Job& j) { j.priority_class = name; };
 }
-Edit<Job> RunsIn(const std::string& cluster, int32_t pods) {
+Tweak<Job> RunsIn(const std::string& cluster, int32_t pods) {
   return [=](Job& j) { j.placement = {{cluster, 1, "", {{"worker", pods, pods}}, pods, {}}}; };
 }
 

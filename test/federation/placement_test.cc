@@ -8,12 +8,12 @@ namespace caldera {
 namespace {
 
 using testing::Amounts;
-using testing::Edit;
 using testing::Fed;
 using testing::Names;
 using testing::Placements;
+using testing::Tweak;
 
-Edit<Cluster> Uses(const char* amounts) {
+Tweak<Cluster> Uses(const char* amounts) {
   return [=](Cluster& c) { c.allocated = Amounts(amounts); };
 }
 

@@ -7,10 +7,10 @@ namespace caldera {
 namespace {
 
 using testing::Amounts;
-using testing::Edit;
 using testing::Fed;
+using testing::Tweak;
 
-Edit<Queue> Under(const std::string& parent) {
+Tweak<Queue> Under(const std::string& parent) {
   return [parent](Queue& q) { q.parent = parent; };
 }
 

@@ -7,8 +7,8 @@ namespace caldera {
 namespace {
 
 using testing::Amounts;
-using testing::Edit;
 using testing::Fed;
+using testing::Tweak;
 
 QueueShare ShareOf(const Fed& fed, const std::string& queue) {
   return Round(fed.state).shares()[fed.state.queues().find(queue)->second];
@@ -21,7 +21,7 @@ ResourceList Deserved(const Fed& fed, const std::string& queue) {
 ResourceList Guarantee(const Fed& fed, const std::string& queue) {
   return ToList(fed.state.resources(), ShareOf(fed, queue).guarantee);
 }
-Edit<Queue> Weight(int32_t weight) {
+Tweak<Queue> Weight(int32_t weight) {
   return [=](Queue& q) { q.weight = weight; };
 }
 

@@ -55,12 +55,12 @@ PendingJob Why(Fed& fed, const std::string& job) {
   return {};
 }
 
-testing::Edit<Job> With(std::string Job::*field, const std::string& value) {
+testing::Tweak<Job> With(std::string Job::*field, const std::string& value) {
   return [=](Job& job) { job.*field = value; };
 }
 
-testing::Edit<Cluster> At(const std::string& zone, const std::string& region,
-                          const std::string& provider = "p") {
+testing::Tweak<Cluster> At(const std::string& zone, const std::string& region,
+                           const std::string& provider = "p") {
   return [=](Cluster& cluster) {
     if (!zone.empty()) {
       cluster.zones = {zone};
@@ -176,7 +176,7 @@ TEST_CASE("split: what ties a job to one cluster") {
   Fed fed;
   fed.AddQueue("q").AddCluster("a", "cpu=40").AddCluster("b", "cpu=40");
   std::string part;
-  const auto add = [&](const testing::Edit<Job>& edit) {
+  const auto add = [&](const testing::Tweak<Job>& edit) {
     fed.AddJob("n/j", "q", 60, "cpu=1", edit);
   };
   SUBCASE("plugins") {

@@ -50,7 +50,7 @@ ResourceList OnTop(const Fed& fed, const std::string& cluster) {
 }
 
 /// The job as it is observed again, with an edit.
-void Observe(Fed& fed, std::string_view key, const testing::Edit<Job>& edit = {}) {
+void Observe(Fed& fed, std::string_view key, const testing::Tweak<Job>& edit = {}) {
   Job job = fed.state.Object(fed.state.FindJob(Key(key)));
   if (edit) {
     edit(job);

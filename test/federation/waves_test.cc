@@ -20,7 +20,7 @@ constexpr const char* kPod = "nvidia.com/gpu=8 cpu=1";
 
 /// `replicas` workers of 8 devices each, of which `floor` must start together.
 void AddWaves(Fed& fed, std::string_view key, int32_t replicas, int32_t floor,
-              const testing::Edit<Job>& edit = {}) {
+              const testing::Tweak<Job>& edit = {}) {
   fed.AddJob(key, "default", replicas, kPod, [&](Job& job) {
     job.tasks[0].min_available = floor;
     job.min_available = floor;

@@ -162,7 +162,7 @@ TEST_CASE("would fit: the order inside of a fifo queue and what others keep") {
 TEST_CASE("would fit: a job that no cluster holds may be split, if it lets") {
   Fed fed;
   fed.AddCluster("east", "cpu=8").AddCluster("north", "cpu=8").AddCluster("west", "cpu=8");
-  const auto add = [&](const std::string& name, int32_t pods, const testing::Edit<Job>& edit) {
+  const auto add = [&](const std::string& name, int32_t pods, const testing::Tweak<Job>& edit) {
     fed.AddJob("n/" + name, "default", pods, "cpu=1", edit);
   };
   add("never", 12, [](Job& j) { j.split = "never"; });

@@ -170,6 +170,24 @@ ResourceList OnTop(const RefState& state, const RefJob& job, const Shard& shard)
   return amounts;
 }
 
+/// The jobs with a shard in that cluster, oldest intent first.
+std::vector<const RefJob*> OldestIn(const RefState& state, const std::string& cluster) {
+  std::vector<const RefJob*> jobs;
+  for (const auto& [key, job] : state.jobs) {
+    const bool here =
+        job.charge && std::any_of(job.charge->shards.begin(), job.charge->shards.end(),
+                                  [&](const Shard& shard) { return shard.cluster == cluster; });
+    if (here) {
+      jobs.push_back(&job);
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const RefJob* a, const RefJob* b) {
+    return std::tie(a->charge->intent, a->object.key, a->object.uid) <
+           std::tie(b->charge->intent, b->object.key, b->object.uid);
+  });
+  return jobs;
+}
+
 /// Bound pods, then what our shards here still have to put, oldest intent first. Returns what the
 /// bound pods use and what is not bound yet.
 std::pair<ResourceList, ResourceList> FillNodes(const RefState& state, RefCluster& cluster) {
@@ -190,22 +208,8 @@ std::pair<ResourceList, ResourceList> FillNodes(const RefState& state, RefCluste
       AddTo(used, pod.requests);
     }
   }
-  std::vector<const RefJob*> jobs;
-  for (const auto& [key, job] : state.jobs) {
-    const bool here = job.charge && std::any_of(job.charge->shards.begin(),
-                                                job.charge->shards.end(), [&](const Shard& shard) {
-                                                  return shard.cluster == cluster.object.name;
-                                                });
-    if (here) {
-      jobs.push_back(&job);
-    }
-  }
-  std::sort(jobs.begin(), jobs.end(), [](const RefJob* a, const RefJob* b) {
-    return std::tie(a->charge->intent, a->object.key, a->object.uid) <
-           std::tie(b->charge->intent, b->object.key, b->object.uid);
-  });
   ResourceList unbound;
-  for (const RefJob* job : jobs) {
+  for (const RefJob* job : OldestIn(state, cluster.object.name)) {
     std::vector<RefGangTask> gang;
     for (const Shard& shard : job->charge->shards) {
       std::vector<int64_t> runs;
