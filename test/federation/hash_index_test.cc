@@ -24,7 +24,7 @@ TEST_CASE("hash index: it finds what a map finds, whatever came and went") {
     };
     for (int step = 0; step < 5'000; ++step) {
       const auto entry = static_cast<uint32_t>(random() % 300);
-      const size_t hash = entry * 2'654'435'761U % spread;
+      const size_t hash = size_t{entry} * 2'654'435'761U % spread;
       if (there.contains(entry)) {
         index.Erase(hash, entry);
         there.erase(entry);
@@ -34,7 +34,7 @@ TEST_CASE("hash index: it finds what a map finds, whatever came and went") {
         there.emplace(entry, hash);
       }
       const auto other = static_cast<uint32_t>(random() % 300);
-      const size_t other_hash = other * 2'654'435'761U % spread;
+      const size_t other_hash = size_t{other} * 2'654'435'761U % spread;
       CHECK(find(other, other_hash) == (there.contains(other) ? other : HashIndex::kNone));
     }
     for (const auto& [entry, hash] : there) {
