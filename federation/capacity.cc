@@ -177,6 +177,15 @@ ResourceVector Allocating(const State& state, const ClusterEntry& cluster) {
   return Difference(AmountsIn(state, cluster.object->allocating), cluster.held_back.ToVector());
 }
 
+ResourceVector FreeInTime(const State& state, const ClusterView& view) {
+  if (!view.object().has_summary) {
+    return view.free;
+  }
+  ResourceVector seen = view.allocated;
+  seen.Add(Allocating(state, *view.entry));
+  return Difference(view.allocatable, Larger(seen, view.entry->charged.ToVector()));
+}
+
 std::vector<ClusterView> ViewClusters(const State& state) {
   std::vector<ClusterView> views;
   for (const auto& [name, index] : state.clusters()) {

@@ -42,6 +42,10 @@ auto* FindView(Views& views, std::string_view name) {
   return it == views.end() ? nullptr : &*it;
 }
 
+/// What is free once the summary has caught up with our placements: until then what they hold may
+/// be taken off twice.
+ResourceVector FreeInTime(const State& state, const ClusterView& view);
+
 /// Every cluster that is there, by name.
 /// Of the summary's `allocating`, what may start as soon as it finds a node: without our pods that
 /// a Queue of waves holds back.

@@ -105,8 +105,7 @@ void Contest::Enter(const std::vector<Entrant>& entrants) {
 
 bool Contest::BorrowsNothing() const {
   const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
-  const Node& node = queues_[leaf];
-  const ShapeFacts& facts = Facts(node.lanes[node.standing.lane].lines.front());
+  const ShapeFacts& facts = Facts(BestLine(leaf));
   for (QueueIndex n = leaf; n != tree_.root(); n = tree_.node(n).parent) {
     if (!FitsWithin(shares_[n], queues_[n].held, facts, kinds_)) {
       return false;
@@ -120,8 +119,7 @@ Head Contest::Best() const {
   if (!root.any) {
     return {};
   }
-  const Node& leaf = queues_[root.leaf];
-  const Line& line = leaf.lanes[leaf.standing.lane].lines.front();
+  const Line& line = BestLine(root.leaf);
   Head head{line.head.job_class, line.head.job, true};
   for (QueueIndex n = root.leaf; n != tree_.root(); n = tree_.node(n).parent) {
     head.within = head.within && queues_[n].standing.within;
@@ -131,11 +129,7 @@ Head Contest::Best() const {
 
 JobIndex Contest::Champion(QueueIndex queue) const {
   const Standing& standing = queues_[queue].standing;
-  if (!standing.any) {
-    return kNoIndex;
-  }
-  const Node& leaf = queues_[standing.leaf];
-  return leaf.lanes[leaf.standing.lane].lines.front().head.job;
+  return standing.any ? BestLine(standing.leaf).head.job : kNoIndex;
 }
 
 std::vector<QueueIndex> Contest::Ahead(QueueIndex queue) const {
@@ -178,8 +172,7 @@ void Contest::Drop(const std::function<bool(ClassIndex)>& hopeless) {
       PopLine(lane);
       PushLine(lane, line.lane, line.at);
       PickLane(leaf);
-    } while (node.standing.any &&
-             hopeless(node.lanes[node.standing.lane].lines.front().head.job_class));
+    } while (node.standing.any && hopeless(BestLine(leaf).head.job_class));
   }
   Settle(leaf);
 }
@@ -208,8 +201,7 @@ void Contest::Judge(QueueIndex i) {
   if (!standing.any) {
     return;
   }
-  const Node& leaf = queues_[standing.leaf];
-  const ShapeFacts& facts = Facts(leaf.lanes[leaf.standing.lane].lines.front());
+  const ShapeFacts& facts = Facts(BestLine(standing.leaf));
   standing.within = IsWithin(shares_[i], node.held, facts, kinds_);
   standing.priority = tree_.node(i).object().priority;
   standing.creation = tree_.node(i).object().creation;
@@ -291,6 +283,11 @@ bool Contest::Older(const Line& a, const Line& b) const {
   const JobEntry& x = state_.job(a.head.job);
   const JobEntry& y = state_.job(b.head.job);
   return std::tie(x.uid, x.key) < std::tie(y.uid, y.key);
+}
+
+const Contest::Line& Contest::BestLine(QueueIndex leaf) const {
+  const Node& node = queues_[leaf];
+  return node.lanes[node.standing.lane].lines.front();
 }
 
 const ShapeFacts& Contest::Facts(const Line& line) const {

@@ -116,6 +116,8 @@ class Contest {
   [[nodiscard]] bool LaneBefore(const Node& node, const Lane& a, const Lane& b) const;
   [[nodiscard]] int64_t TenantShare(const Node& node, const Lane& lane) const;
   [[nodiscard]] bool Older(const Line& a, const Line& b) const;
+  /// Where the best job of a leaf stands that has any.
+  [[nodiscard]] const Line& BestLine(QueueIndex leaf) const;
   [[nodiscard]] const ShapeFacts& Facts(const Line& line) const;
   void PopLine(Lane& lane);
   void PushLine(Lane& lane, LaneIndex from, LaneFifo::Cursor at);

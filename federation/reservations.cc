@@ -31,23 +31,6 @@ std::vector<std::pair<Time, JobIndex>> EndsIn(const State& state, const ClusterE
   return ends;
 }
 
-/// What is free once the summary has caught up with our placements: until then what they hold may
-/// be taken off twice.
-ResourceVector FreeInTime(const State& state, const ClusterView& view) {
-  if (!view.object().has_summary) {
-    return view.free;
-  }
-  ResourceVector seen = view.allocated;
-  seen.Add(Allocating(state, *view.entry));
-  const ResourceVector ours = view.entry->charged.ToVector();
-  ResourceVector free;
-  for (ResourceIndex r = 0; r < view.allocatable.size(); ++r) {
-    free.Set(r,
-             std::max<int64_t>(SaturatingSub(view.allocatable[r], std::max(seen[r], ours[r])), 0));
-  }
-  return free;
-}
-
 bool HasVictims(const State& state, const Reservation& reservation) {
   return std::any_of(state.evicting().begin(), state.evicting().end(), [&](JobIndex job) {
     const Eviction& eviction = *state.job(job).charge->eviction;

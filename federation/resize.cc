@@ -1,6 +1,8 @@
 #include "federation/resize.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -164,18 +166,18 @@ bool IsInWavesUnedited(const State& state, const JobEntry& job) {
 
 /// How many pods of each task run, as far as anybody has seen.
 std::vector<int64_t> Running(const State& state, const JobEntry& job) {
-  const auto cluster = state.clusters().find(Held(job).cluster);
-  const auto& pods = state.cluster(cluster->second).pods;
+  std::map<std::string_view, int64_t> bound;  // By task.
+  const auto& pods = state.cluster(state.clusters().at(Held(job).cluster)).pods;
+  for (auto it = pods.lower_bound({job.key.ns, ""});
+       it != pods.end() && it->first.first == job.key.ns; ++it) {
+    const Pod& pod = it->second;
+    if (pod.job == job.key.name && !pod.node.empty() && !pod.terminal) {
+      ++bound[pod.task];
+    }
+  }
   std::vector<int64_t> running;
   for (const Task& task : state.spec(job).tasks) {
-    int64_t seen = 0;
-    for (auto it = pods.lower_bound({job.key.ns, ""});
-         it != pods.end() && it->first.first == job.key.ns; ++it) {
-      const Pod& pod = it->second;
-      seen += pod.job == job.key.name && pod.task == task.name && !pod.node.empty() && !pod.terminal
-                  ? 1
-                  : 0;
-    }
+    int64_t seen = bound[task.name];
     for (const TaskReport& report : job.reports) {
       seen =
           std::max<int64_t>(seen, report.task == task.name && job.Reported() ? report.running : 0);

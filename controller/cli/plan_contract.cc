@@ -62,10 +62,11 @@ Value PlacementValue(const Action& action) {
 }
 
 void WritePending(SectionWriter& writer, const PlanResult& result) {
+  const Explained not_asked;
   writer.BeginList("pending");
   for (const PendingJob& job : result.pending) {
     const auto asked = result.explained.find(job.job);
-    const Explained more = asked == result.explained.end() ? Explained() : asked->second;
+    const Explained& more = asked == result.explained.end() ? not_asked : asked->second;
     writer.BeginItem();
     writer.Field("rank", job.rank);
     writer.Field("job", job.job.ToString());
