@@ -11,6 +11,7 @@
 #include "controller/run/dispatcher_look.h"
 #include "controller/run/dispatcher_memory.h"
 #include "controller/run/dispatcher_queues.h"
+#include "controller/run/stray_works.h"
 
 namespace caldera {
 namespace {
@@ -33,6 +34,12 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
                                              [this] { FollowUpAgain(); })),
         queues_(std::make_shared<QueueStatuses>(client, state, observer, options_,
                                                 [this] { FollowUpAgain(); })),
+        strays_(std::make_shared<StrayWorks>(client,
+                                             [this](const Error& error) {
+                                               if (options_.on_error) {
+                                                 options_.on_error("", error);
+                                               }
+                                             })),
         context_{client, state, observer, events, *carriers_, options_},
         random_(options_.seed) {}
 
@@ -59,6 +66,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
       first_looks_.insert(uid);
     }
     looking_at_all_ = true;
+    strays_->Sweep();
     SchedulePump();
   }
 
@@ -74,6 +82,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   void Stop() {
     stopped_ = true;
     carriers_->Stop();
+    strays_->Stop();
     queues_->Stop();
     queue_.clear();
     for (auto& [uid, entry] : entries_) {
@@ -242,6 +251,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   const DispatcherOptions options_;
   const std::shared_ptr<Carriers> carriers_;
   const std::shared_ptr<QueueStatuses> queues_;
+  const std::shared_ptr<StrayWorks> strays_;
   const DispatchContext context_;
   std::map<std::string, Entry> entries_;  ///< By uid; a look refers to its entry's memory.
   std::deque<std::string> queue_;

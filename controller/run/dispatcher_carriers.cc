@@ -6,6 +6,7 @@
 #include "controller/run/dispatcher_patches.h"
 #include "controller/run/member_access.h"
 #include "controller/run/queue_works.h"
+#include "controller/run/stray_works.h"
 #include "federation/render.h"
 
 namespace caldera {
@@ -34,10 +35,12 @@ std::optional<Carriers::Seen> Carriers::Find(const WorkKey& key) {
       made_.erase(key);
       return std::nullopt;
     }
-    return Seen{made->second.uid, made->second.digest, false, nullptr};
+    return Seen{made->second.uid, made->second.digest};
   }
   const WorkView& view = shown->second;
-  Seen seen{view.uid, view.digest, view.deleting, &view};
+  const auto kept = kept_.find(view.uid);
+  const bool edited = view.IsEdited() && (kept == kept_.end() || kept->second != view.content);
+  Seen seen{view.uid, view.digest, view.deleting, edited, &view};
   if (const auto deleted = deleted_.find(view.uid); deleted != deleted_.end()) {
     if (deleted->second <= too_old || view.deleting) {
       deleted_.erase(deleted);
@@ -47,13 +50,15 @@ std::optional<Carriers::Seen> Carriers::Find(const WorkKey& key) {
   }
   if (made != made_.end()) {
     const bool same = made->second.uid == view.uid;
-    if (made->second.at <= too_old || (same && made->second.digest == view.digest) ||
-        (!same && !seen.deleting)) {
+    const bool shows =
+        same && made->second.digest == view.digest && made->second.content == view.content;
+    if (made->second.at <= too_old || shows || (!same && !seen.deleting)) {
       made_.erase(made);
     } else if (same) {
       seen.digest = made->second.digest;
+      seen.edited = false;
     } else {
-      return Seen{made->second.uid, made->second.digest, false, nullptr};
+      return Seen{made->second.uid, made->second.digest};
     }
   }
   return seen;
@@ -71,7 +76,7 @@ Carriers::Need Carriers::NeedOf(const Carrier& carrier) {
   if (seen->deleting) {
     return Need::kGoing;
   }
-  if (seen->digest != carrier.digest) {
+  if (seen->digest != carrier.digest || seen->edited) {
     return Need::kWrite;
   }
   const bool applied =
@@ -100,8 +105,30 @@ void Carriers::Write(const Carrier& carrier, Client::DoneHandler done) {
                   ToPatch({seen->uid, carrier.manifest, carrier.digest, 0, 0}), "",
                   std::move(finish));
   } else {
-    client_.Create(resource::Works(), key.first, RenderCarrier(carrier), std::move(finish));
+    Create(carrier, std::move(finish));
   }
+}
+
+// Where its name is taken, perhaps by one of ours that no watch shows for want of its labels.
+void Carriers::Create(const Carrier& carrier, Client::ObjectHandler done) {
+  const WorkKey key = KeyOf(carrier);
+  const ObjectRef ref{&resource::Works(), key.first, key.second};
+  client_.Create(
+      resource::Works(), key.first, RenderCarrier(carrier),
+      [self = shared_from_this(), ref, done = std::move(done)](Result<Value> made) {
+        if (made || made.error().code != ErrorCode::kConflict || self->stopped_) {
+          done(std::move(made));
+          return;
+        }
+        self->client_.Get(ref, [self, ref, done, error = made.error()](const Result<Value>& there) {
+          const std::optional<Value> labels = there ? LabelsBack(*there) : std::nullopt;
+          if (labels && !self->stopped_) {
+            self->client_.Patch(ref, PatchKind::kMerge, *labels, "", done);
+          } else {
+            done(tl::unexpected<Error>(error));
+          }
+        });
+      });
 }
 
 void Carriers::Finish(const Carrier& carrier, Result<Value> made, const Client::DoneHandler& done) {
@@ -116,9 +143,15 @@ void Carriers::Finish(const Carrier& carrier, Result<Value> made, const Client::
         made.error().Within("Work " + key.first + "/" + key.second + " for " + carrier.Use())));
     return;
   }
-  const Value* const uid = made->At({"metadata", "uid"});
-  made_[key] = {uid != nullptr && uid->IsString() ? uid->AsString() : "", carrier.digest,
-                client_.executor().Now()};
+  if (const Result<WorkView> view = ReadWork(*made)) {
+    // One that was found there may carry another manifest: that is seen when it is looked at next.
+    if (view->digest == carrier.digest && view->IsEdited()) {
+      kept_[view->uid] = view->content;
+    } else {
+      kept_.erase(view->uid);
+    }
+    made_[key] = {view->uid, view->digest, view->content, client_.executor().Now()};
+  }
   done({});
 }
 
@@ -194,6 +227,7 @@ void Carriers::CollectIfUnused(const WorkKey& key) {
                    self->busy_.erase(key);
                    // What failed is tried again when the queues are followed next.
                    if (done || done.error().code == ErrorCode::kNotFound) {
+                     self->kept_.erase(uid);
                      self->deleted_[uid] = self->client_.executor().Now();
                    }
                  });
@@ -251,7 +285,8 @@ void Carriers::FollowQueues() {
     if (!carrier || busy_.contains(key) || view.deleting) {
       continue;
     }
-    if (const auto seen = Find(key); seen && !seen->deleting && seen->digest != carrier->digest) {
+    const auto seen = Find(key);
+    if (seen && !seen->deleting && (seen->digest != carrier->digest || seen->edited)) {
       Write(*carrier, [](const Status& /*done*/) {});  // Tried again after the next cycle.
     }
   }

@@ -56,14 +56,17 @@ class Carriers : public std::enable_shared_from_this<Carriers> {
     std::string uid;
     std::string digest;
     bool deleting = false;
+    bool edited = false;  ///< By another hand.
     const WorkView* view = nullptr;
   };
   struct Made {
     std::string uid;
     std::string digest;
+    std::string content;  ///< ManifestDigest of what the server made of it.
     Time at;
   };
   [[nodiscard]] std::optional<Seen> Find(const WorkKey& key);
+  void Create(const Carrier& carrier, Client::ObjectHandler done);
   void Finish(const Carrier& carrier, Result<Value> made, const Client::DoneHandler& done);
   void CollectIfUnused(const WorkKey& key);
   [[nodiscard]] bool QueueIsThere(const std::string& work_name) const;
@@ -79,7 +82,9 @@ class Carriers : public std::enable_shared_from_this<Carriers> {
   std::map<std::string, std::set<WorkKey>> uses_;   ///< By job uid.
   std::map<WorkKey, Made> made_;                    ///< Not shown by a watch yet.
   std::map<std::string, Time> deleted_;             ///< Likewise, by uid.
-  std::set<WorkKey> busy_;                          ///< A write is in flight.
+  /// By uid: ManifestDigest of what the server keeps where that is not what we wrote.
+  std::map<std::string, std::string> kept_;
+  std::set<WorkKey> busy_;  ///< A write is in flight.
   bool collecting_ = false;
   bool stopped_ = false;
 };

@@ -178,27 +178,31 @@ bool JobLook::DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted) 
     if (work.deleting || !unwanted(work)) {
       continue;
     }
-    DeleteOptions options;
-    options.uid = work.uid;
-    context_.client.Delete(
-        {&resource::Works(), work.ns, work.name}, options,
-        OnDone([this, key = WorkKey(work.ns, work.name), uid = work.uid](const Status& done) {
-          // Of a conflict, the uid is the cause: that Work is gone.
-          if (!done && done.error().code != ErrorCode::kNotFound &&
-              done.error().code != ErrorCode::kConflict) {
-            Fail(done.error().Within("delete Work " + key.first + "/" + key.second));
-            return;
-          }
-          memory_.deleted[uid] = Now();
-          if (const auto made = memory_.works.find(key);
-              made != memory_.works.end() && made->second.uid == uid) {
-            memory_.works.erase(made);
-          }
-          Step();
-        }));
+    DeleteWork({work.ns, work.name}, work.uid);
     return true;
   }
   return false;
+}
+
+void JobLook::DeleteWork(const WorkKey& key, const std::string& uid) {
+  DeleteOptions options;
+  options.uid = uid;
+  context_.client.Delete(
+      {&resource::Works(), key.first, key.second}, options,
+      OnDone([this, key, uid](const Status& done) {
+        // Of a conflict, the uid is the cause: that Work is gone.
+        if (!done && done.error().code != ErrorCode::kNotFound &&
+            done.error().code != ErrorCode::kConflict) {
+          Fail(done.error().Within("delete Work " + key.first + "/" + key.second));
+          return;
+        }
+        memory_.deleted[uid] = Now();
+        if (const auto made = memory_.works.find(key);
+            made != memory_.works.end() && made->second.uid == uid) {
+          memory_.works.erase(made);
+        }
+        Step();
+      }));
 }
 
 void JobLook::PatchParent(const std::optional<std::string>& placement) {

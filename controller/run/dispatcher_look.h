@@ -63,6 +63,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void StepPlaced();
   void StepEnded();
   bool DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted);
+  void DeleteWork(const WorkKey& key, const std::string& uid);
   void PatchParent(const std::optional<std::string>& placement);
   void DeleteParent();
   bool SuspendWhere(const std::function<bool(const SeenWork&)>& chosen, bool suspend);
@@ -80,9 +81,11 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void MakeCarriers();
   bool RefuseToSend();
   void CreateShard();
+  [[nodiscard]] std::vector<std::string> UsesOf(const Shard& shard) const;
   /// Error kInvalid: the parent as it is now has no part that the shard is of.
   [[nodiscard]] Result<Value> RenderWorkOf(size_t index) const;
   void LookAtConflict(const WorkKey& key, const Error& error);
+  void LookAtWork(const WorkKey& key, const Value& work);
   void RememberWork(const WorkKey& key, const Value& work);
   [[nodiscard]] std::set<std::string> Clusters() const;
   void GiveBack(const std::set<std::string>& clusters, Verdict verdict, const std::string& message,
@@ -127,6 +130,8 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void ResizeWork(const SeenWork& work);
   void Compare(const WorkKey& key, const Value& work);
   void SayHeld(const Value& there, const Result<Value>& wanted);
+  void SayPutBack(const WorkKey& key, const std::string& what);
+  void TakeBack(const WorkKey& key, const Value& work);
 
   void Learnt();
   [[nodiscard]] Time Now() const { return context_.client.executor().Now(); }

@@ -8,9 +8,18 @@
 namespace caldera {
 namespace {
 
-SeenWork FromView(const WorkView& view) {
-  return {view.ns,         view.name,      view.uid,      view.cluster, view.epoch, view.intent,
-          view.generation, view.suspended, view.deleting, view.uses,    &view};
+bool IsEdited(const WorkView& view, const JobMemory& memory) {
+  const auto kept = memory.kept.find(view.uid);
+  return view.IsEdited() && (kept == memory.kept.end() || kept->second != view.content);
+}
+
+SeenWork FromView(const WorkView& view, const JobMemory& memory) {
+  return {view.ns,         view.name,
+          view.uid,        view.cluster,
+          view.epoch,      view.intent,
+          view.generation, view.suspended,
+          view.deleting,   IsEdited(view, memory),
+          view.uses,       &view};
 }
 
 void TakeOver(const JobMemory::Work& made, SeenWork& work) {
@@ -18,12 +27,14 @@ void TakeOver(const JobMemory::Work& made, SeenWork& work) {
   work.intent = made.intent;
   work.generation = made.generation;
   work.suspended = made.suspended;
+  work.edited = false;
   work.uses = made.uses;
 }
 
 bool Shows(const WorkView& view, const JobMemory::Work& made) {
   return view.epoch == made.epoch && view.intent >= made.intent &&
-         view.generation >= made.generation && view.suspended == made.suspended;
+         view.generation >= made.generation && view.suspended == made.suspended &&
+         view.content == made.content;
 }
 
 bool IsBefore(const SeenWork& work, const WorkKey& key) {
@@ -42,7 +53,7 @@ std::vector<SeenWork> SeeWorks(const std::vector<const WorkView*>& views, JobMem
   std::vector<SeenWork> works;
   std::map<std::string, Time> still_shown;
   for (const WorkView* const view : views) {
-    SeenWork work = FromView(*view);
+    SeenWork work = FromView(*view, memory);
     const auto deleted = memory.deleted.find(view->uid);
     if (deleted != memory.deleted.end() && deleted->second > too_old && !view->deleting) {
       still_shown.insert(*deleted);
@@ -76,6 +87,10 @@ std::vector<SeenWork> SeeWorks(const std::vector<const WorkView*>& views, JobMem
     const WorkKey key(work.ns, work.name);
     works.insert(std::lower_bound(works.begin(), works.end(), key, IsBefore), std::move(work));
   }
+  std::erase_if(memory.kept, [&](const auto& kept) {
+    return std::none_of(works.begin(), works.end(),
+                        [&](const SeenWork& work) { return work.uid == kept.first; });
+  });
   return works;
 }
 

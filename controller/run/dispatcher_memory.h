@@ -32,12 +32,16 @@ struct JobMemory {
     int64_t intent = 0;
     int64_t generation = 0;
     bool suspended = false;
+    std::string content;  ///< ManifestDigest of what the server made of it.
     std::vector<std::string> uses;
     Time at;
   };
   std::optional<Placement> placement;   ///< Written, with the claim.
   std::map<WorkKey, Work> works;        ///< Created or patched.
   std::map<std::string, Time> deleted;  ///< Works by uid.
+  /// Works by uid: ManifestDigest of what the server keeps where that is not what we wrote, so
+  /// that it is not taken for an edit.
+  std::map<std::string, std::string> kept;
 
   std::optional<int64_t> recalled;  ///< The charge (its intent) that is to be given back.
   int64_t checked_generation = 0;   ///< Of the parent, whose edits are followed or held.
@@ -78,6 +82,7 @@ struct SeenWork {
   int64_t generation = 0;
   bool suspended = false;
   bool deleting = false;
+  bool edited = false;  ///< By another hand.
   std::vector<std::string> uses;
   const WorkView* view = nullptr;  ///< nullptr: no watch has shown it yet.
 };

@@ -126,6 +126,14 @@ bool SameButAllowed(const Value& there, const Value& wanted) {
   return Fixed(there) == Fixed(wanted);
 }
 
+Value MetadataPatch(const std::string& uid, const Value& wanted) {
+  Value metadata = Metadata(uid);
+  for (const std::string_view field : {"labels", "annotations", "finalizers"}) {
+    metadata.Set(field, *wanted.At({"metadata", field}));
+  }
+  return Value::Map{{"metadata", std::move(metadata), {}}};
+}
+
 Value ToPatch(const ManifestPatch& patch) {
   Value annotations{Value::Map{}};
   annotations.Set(Annotation("digest"), patch.digest);

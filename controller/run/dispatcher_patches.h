@@ -29,11 +29,15 @@ Value WithAllowed(const Value& there, const Value& wanted);
 /// fixed for an epoch.
 bool SameButAllowed(const Value& there, const Value& wanted);
 
+/// Merge patch of a Work that is to be like `wanted` but for its spec: labels, annotations and
+/// finalizers.
+Value MetadataPatch(const std::string& uid, const Value& wanted);
+
 /// Merge patch of a Work: the manifest as a whole, and what stands on the Work about it.
 struct ManifestPatch {
   std::string uid;
   Value manifest;
-  std::string digest;
+  std::string digest;      ///< ManifestDigest of it.
   int64_t intent = 0;      ///< 0: stays.
   int64_t generation = 0;  ///< 0: stays.
   std::string at_once{};   ///< Empty: stays.

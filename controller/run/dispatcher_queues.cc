@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controller/run/manifest_digest.h"
 #include "controller/run/parent_status.h"
 
 namespace caldera {

@@ -1,14 +1,14 @@
 // A shard that is there follows its charge (replicas, minAvailable) and its parent (priority); all
-// else is held until the next epoch, since Volcano would refuse it.
+// else is held until the next epoch, since Volcano would refuse it. What another hand changed in a
+// Work is put back.
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "controller/kube/json_writer.h"
 #include "controller/run/dispatcher_look.h"
 #include "controller/run/dispatcher_patches.h"
+#include "controller/run/manifest_digest.h"
 #include "federation/children.h"
-#include "federation/codec.h"
 #include "federation/render.h"
 
 namespace caldera {
@@ -36,11 +36,22 @@ std::string TemplateOfWork(const std::string& uid, const std::string& name) {
   return name.size() <= own ? "" : TemplateOf(name.substr(own + 1));
 }
 
-Result<Value> ManifestOf(const Result<Value>& work) {
-  if (!work) {
-    return work;
+/// Null where it has none.
+Value FirstManifest(const Value& work) {
+  const Value* const manifests = work.At({"spec", "workload", "manifests"});
+  return manifests != nullptr && manifests->IsList() && !manifests->AsList().empty()
+             ? manifests->AsList().front()
+             : Value();
+}
+
+/// What a Work is to carry: as it was written, where another hand changed that and it can still be
+/// told (the parent was not edited since); else what it has, with what may change of it.
+Value ManifestFor(const WorkView& view, const Value& there, const Result<Value>& wanted) {
+  if (!wanted) {
+    return there;
   }
-  return work->At({"spec", "workload", "manifests"})->AsList().front();
+  const bool written = view.IsEdited() && ManifestDigest(*wanted) == view.digest;
+  return written || !there.IsMap() ? *wanted : WithAllowed(there, *wanted);
 }
 
 }  // namespace
@@ -58,7 +69,7 @@ bool JobLook::Resize() {
     const bool granted = charge().intent != 0 && work.intent != charge().intent;
     const bool changed = work.generation != 0 && work.generation != generation &&
                          !memory_.checked.contains(TemplateOfWork(uid_, work.name));
-    if (granted || changed) {
+    if (granted || changed || work.edited) {
       ResizeWork(work);
       return true;
     }
@@ -120,11 +131,13 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
   seen_ =
       See(uid_, context_.state, context_.observer, memory_, {Now(), context_.options.unseen_write});
   const Result<WorkView> view = ReadWork(work);
-  const Value* const manifests = work.At({"spec", "workload", "manifests"});
-  if (AimOf(seen_, memory_) != Aim::kPlaced || !view || manifests == nullptr ||
-      !manifests->IsList() || manifests->AsList().empty() || !intake_) {
+  if (AimOf(seen_, memory_) != Aim::kPlaced || !intake_) {
     Again(Now() + context_.options.first_backoff);
     Finish();
+    return;
+  }
+  if (!view) {
+    TakeBack(key, work);
     return;
   }
   size_t index = 0;
@@ -137,22 +150,27 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
     Step();
     return;
   }
-  const Value& there = manifests->AsList().front();
-  const Result<Value> wanted = ManifestOf(RenderWorkOf(index));
-  SayHeld(there, wanted);
-  const Value merged = wanted ? WithAllowed(there, *wanted) : there;
+  const Value there = FirstManifest(work);
+  const Result<Value> rendered = RenderWorkOf(index);
+  const Result<Value> wanted = rendered ? Result<Value>(FirstManifest(*rendered)) : rendered;
   const int64_t generation = seen_.parent->generation;
-  if (merged == there && (view->intent == charge().intent || charge().intent == 0)) {
+  if (view->generation != generation) {
+    SayHeld(there, wanted);
+  }
+  const Value merged = ManifestFor(*view, there, wanted);
+  if (merged == there && !view->IsEdited() &&
+      (view->intent == charge().intent || charge().intent == 0)) {
     memory_.checked.insert(TemplateOf(view->child));
     Step();
     return;
   }
-  const ManifestPatch patch{view->uid,       merged,     Digest(WriteJson(merged)),
+  const ManifestPatch patch{view->uid,       merged,     ManifestDigest(merged),
                             charge().intent, generation, AtOnceText(shards[index].tasks)};
-  const std::string news = view->grants == shards[index].tasks ? "" : SummaryOf(charge());
+  const bool edited = view->IsEdited() && !(merged == there);
+  const std::string news = edited || view->grants == shards[index].tasks ? "" : SummaryOf(charge());
   context_.client.Patch(
       {&resource::Works(), key.first, key.second}, PatchKind::kMerge, ToPatch(patch), "",
-      OnObject([this, key, news](Result<Value> patched) {
+      OnObject([this, key, news, edited](Result<Value> patched) {
         if (!patched) {
           Fail(patched.error().Within("resize Work " + key.first + "/" + key.second));
           return;
@@ -160,6 +178,49 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
         if (!news.empty()) {
           Say(EventType::kNormal, "Resized", news, EventRepeat::kEachTime);
         }
+        if (edited) {
+          SayPutBack(key, "what it carries");
+        }
+        RememberWork(key, *patched);
+        Step();
+      }));
+}
+
+void JobLook::SayPutBack(const WorkKey& key, const std::string& what) {
+  Say(EventType::kWarning, "WorkEdited",
+      "Work " + key.first + "/" + key.second + " was changed by another hand: " + what +
+          " is put back; edit " + ParentName() + " instead",
+      EventRepeat::kEachTime);
+}
+
+// Its name is that of a shard of ours, yet nothing in it says which: where it carries what the
+// shard would, it is that shard; else nobody can tell, and it is made anew.
+void JobLook::TakeBack(const WorkKey& key, const Value& work) {
+  size_t index = 0;
+  const std::vector<Shard>& shards = charge().shards;
+  while (index < shards.size() && WorkKey(ExecutionNamespace(shards[index].cluster),
+                                          WorkName(uid_, shards[index].child)) != key) {
+    ++index;
+  }
+  const Value* const uid = work.At({"metadata", "uid"});
+  if (index == shards.size() || uid == nullptr || !uid->IsString()) {
+    Again(Now() + context_.options.first_backoff);
+    Finish();
+    return;
+  }
+  const Result<Value> wanted = RenderWorkOf(index);
+  if (!wanted || ManifestDigest(FirstManifest(work)) != ManifestDigest(FirstManifest(*wanted))) {
+    DeleteWork(key, uid->AsString());
+    return;
+  }
+  context_.client.Patch(
+      {&resource::Works(), key.first, key.second}, PatchKind::kMerge,
+      MetadataPatch(uid->AsString(), *wanted), "", OnObject([this, key](Result<Value> patched) {
+        if (!patched) {
+          Fail(patched.error().Within("take back Work " + key.first + "/" + key.second));
+          return;
+        }
+        SayPutBack(key, "its metadata");
         RememberWork(key, *patched);
         Step();
       }));

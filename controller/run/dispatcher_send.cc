@@ -5,8 +5,10 @@
 #include "controller/kube/json_writer.h"
 #include "controller/run/dispatcher_look.h"
 #include "controller/run/dispatcher_patches.h"
+#include "controller/run/manifest_digest.h"
 #include "controller/run/observer_intake.h"
 #include "controller/run/queue_works.h"
+#include "controller/run/stray_works.h"
 #include "federation/codec.h"
 #include "federation/excerpt.h"
 #include "federation/render.h"
@@ -187,6 +189,25 @@ bool JobLook::BringCarriers() {
   return false;
 }
 
+// Of a shard that is there, what it says; else what was brought for it.
+std::vector<std::string> JobLook::UsesOf(const Shard& shard) const {
+  if (const SeenWork* const there = FindWork(seen_, uid_, shard); there != nullptr) {
+    return there->uses;
+  }
+  std::set<std::string> references;
+  for (const Reference& reference : ReferencesOfShard(shard)) {
+    references.insert(reference.ToString());
+  }
+  std::vector<std::string> uses;
+  for (const Carrier& carrier : carriers_) {
+    if (carrier.cluster == shard.cluster &&
+        (carrier.role == WorkRole::kQueue || references.contains(carrier.Use()))) {
+      uses.push_back(carrier.Use());
+    }
+  }
+  return uses;
+}
+
 Result<Value> JobLook::RenderWorkOf(size_t index) const {
   const Shard& own = charge().shards[index];
   ShardContext shard;
@@ -197,18 +218,9 @@ Result<Value> JobLook::RenderWorkOf(size_t index) const {
   shard.restore_from = own.epoch > 1 ? std::string(seen_.entry->checkpoint) : "";
   shard.intent = charge().intent;
   shard.generation = ParentGeneration();
-  std::set<std::string> references;
-  for (const Reference& reference : ReferencesOfShard(own)) {
-    references.insert(reference.ToString());
-  }
-  for (const Carrier& carrier : carriers_) {
-    if (carrier.cluster == own.cluster &&
-        (carrier.role == WorkRole::kQueue || references.contains(carrier.Use()))) {
-      shard.uses.push_back(carrier.Use());
-    }
-  }
+  shard.uses = UsesOf(own);
   CALDERA_TRY(const Value manifest, RenderShardJob(intake_->defaulted, shard));
-  shard.digest = Digest(WriteJson(manifest));
+  shard.digest = ManifestDigest(manifest);
   return RenderWork(manifest, shard);
 }
 
@@ -269,27 +281,49 @@ void JobLook::CreateShard() {
       }));
 }
 
-// Something of that name is there: an earlier try of ours whose answer was lost, or a Work of an
-// earlier epoch that no watch has shown yet.
+// Something of that name is there: an earlier try of ours whose answer was lost, a Work of an
+// earlier epoch that no watch has shown yet, or one that no watch shows for want of its labels.
 void JobLook::LookAtConflict(const WorkKey& key, const Error& error) {
+  const ObjectRef ref{&resource::Works(), key.first, key.second};
   context_.client.Get(
-      {&resource::Works(), key.first, key.second},
-      OnObject([this, key, error](const Result<Value>& there) {
-        const Result<WorkView> view =
-            there ? ReadWork(*there) : Result<WorkView>(tl::unexpected<Error>(there.error()));
-        if (!view || view->job_uid != uid_) {
-          Fail(view ? Error{ErrorCode::kConflict, "it is a Work of another job"} : error);
+      ref, OnObject([this, key, ref, error](Result<Value> there) {
+        if (!there) {
+          Fail(error);
           return;
         }
-        created_ = true;
-        if (!view->deleting) {
-          RememberWork(key, *there);
-          Step();  // Of another epoch: that step deletes it.
+        const std::optional<Value> labels = LabelsBack(*there);
+        if (!labels) {
+          LookAtWork(key, *there);
           return;
         }
-        Again(Now() + context_.options.first_backoff);
-        Finish();
+        context_.client.Patch(
+            ref, PatchKind::kMerge, *labels, "", OnObject([this, key](Result<Value> patched) {
+              if (!patched) {
+                Fail(patched.error().Within("take back Work " + key.first + "/" + key.second));
+                return;
+              }
+              SayPutBack(key, "its labels");
+              LookAtWork(key, *patched);
+            }));
       }));
+}
+
+void JobLook::LookAtWork(const WorkKey& key, const Value& work) {
+  const Result<WorkView> view = ReadWork(work);
+  if (view && view->job_uid != uid_) {
+    Fail({ErrorCode::kConflict, "Work " + key.first + "/" + key.second + " is one of another job"});
+    return;
+  }
+  created_ = true;
+  if (work.At({"metadata", "deletionTimestamp"}) != nullptr) {
+    Again(Now() + context_.options.first_backoff);
+    Finish();
+  } else if (view) {
+    RememberWork(key, work);
+    Step();  // Of another epoch: that step deletes it.
+  } else {
+    TakeBack(key, work);
+  }
 }
 
 void JobLook::RememberWork(const WorkKey& key, const Value& work) {
@@ -297,8 +331,13 @@ void JobLook::RememberWork(const WorkKey& key, const Value& work) {
   if (!view) {
     return;  // The watch will show it.
   }
-  memory_.works[key] = {view->uid,        view->cluster,   view->epoch, view->intent,
-                        view->generation, view->suspended, view->uses,  Now()};
+  if (view->IsEdited()) {
+    memory_.kept[view->uid] = view->content;
+  } else {
+    memory_.kept.erase(view->uid);
+  }
+  memory_.works[key] = {view->uid,       view->cluster, view->epoch, view->intent, view->generation,
+                        view->suspended, view->content, view->uses,  Now()};
 }
 
 std::set<std::string> JobLook::Clusters() const {

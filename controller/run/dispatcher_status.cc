@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/run/manifest_digest.h"
 #include "controller/run/parent_status.h"
 
 namespace caldera {

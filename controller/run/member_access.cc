@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "controller/kube/json_writer.h"
-#include "federation/codec.h"
+#include "controller/run/manifest_digest.h"
 #include "federation/render.h"
 
 namespace caldera {
@@ -33,7 +32,7 @@ Carrier CarrierOf(const Value& object, const std::string& cluster) {
       WorkRole::kAccess, object.Find("kind")->AsString(), "", std::string(kName), cluster, {}, {}};
   carrier.manifest =
       RenderManifest(object, CarrierName(carrier.kind, carrier.ns, carrier.name), cluster);
-  carrier.digest = Digest(WriteJson(carrier.manifest));
+  carrier.digest = ManifestDigest(carrier.manifest);
   return carrier;
 }
 

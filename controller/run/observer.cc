@@ -178,6 +178,7 @@ class Observer::Impl {
     } else if (TextAt(object, {"metadata", "labels", "app.kubernetes.io/managed-by"}) ==
                "caldera") {
       // What was known of it stays: what it holds is not given back for a slip.
+      jobs_.SpoilWork(who.ns, who.name);
       Settle(std::move(who), std::move(work).error().message);
     }
   }

@@ -115,6 +115,14 @@ void JobBook::UpsertWork(WorkView work, Time now) {
   Touch(uid);
 }
 
+void JobBook::SpoilWork(const std::string& ns, const std::string& name) {
+  const WorkKey key{ns, name};
+  if (const auto job = work_jobs_.find(key); job != work_jobs_.end()) {
+    records_.at(job->second).works.at(key).content.clear();
+    Touch(job->second);
+  }
+}
+
 void JobBook::DeleteWork(const std::string& ns, const std::string& name, const std::string& uid,
                          Time now) {
   const WorkKey key{ns, name};

@@ -25,6 +25,8 @@ class JobBook {
   std::optional<std::string> Upsert(Value&& object, Time now);
   void Delete(const JobKey& key, JobKind kind, const std::string& uid);
   void UpsertWork(WorkView work, Time now);
+  /// It cannot be read any more: what was known of it stays, and it counts as edited.
+  void SpoilWork(const std::string& ns, const std::string& name);
   void DeleteWork(const std::string& ns, const std::string& name, const std::string& uid, Time now);
   void SetMissingReferences(const std::string& uid, std::vector<std::string> missing);
   void SetBackoff(const std::string& uid, ClusterBackoff backoff);

@@ -1,7 +1,6 @@
 #include "controller/run/queue_works.h"
 
-#include "controller/kube/json_writer.h"
-#include "federation/codec.h"
+#include "controller/run/manifest_digest.h"
 #include "federation/render.h"
 #include "federation/waves.h"
 
@@ -18,7 +17,7 @@ Carrier Make(const std::string& name, const std::string& cluster, Value spec) {
   Carrier carrier{WorkRole::kQueue, resource::Queues().kind, "", name, cluster, {}, {}};
   carrier.manifest =
       RenderManifest(object, CarrierName(carrier.kind, carrier.ns, carrier.name), cluster);
-  carrier.digest = Digest(WriteJson(carrier.manifest));
+  carrier.digest = ManifestDigest(carrier.manifest);
   return carrier;
 }
 

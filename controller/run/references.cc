@@ -6,7 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "controller/kube/json_writer.h"
+#include "controller/run/manifest_digest.h"
+#include "controller/run/stray_works.h"
 #include "federation/codec.h"
 #include "federation/intake.h"
 #include "federation/render.h"
@@ -279,7 +280,7 @@ Carrier MakeReferenceCarrier(const Reference& reference, const Value& object,
     // Those of this API server mean nothing in the member, which makes its own.
     carrier.manifest.Erase("secrets");
   }
-  carrier.digest = Digest(WriteJson(carrier.manifest));
+  carrier.digest = ManifestDigest(carrier.manifest);
   return carrier;
 }
 
@@ -290,8 +291,7 @@ Value RenderCarrier(const Carrier& carrier) {
   Value metadata{Value::Map{}};
   metadata.Set("name", CarrierName(carrier.kind, carrier.ns, carrier.name));
   metadata.Set("namespace", ExecutionNamespace(carrier.cluster));
-  metadata.Set("labels", Value::Map{{"app.kubernetes.io/managed-by", "caldera", {}},
-                                    {key("work"), std::string(RoleName(carrier.role)), {}}});
+  metadata.Set("labels", WorkLabels(carrier.role));
   metadata.Set("annotations",
                Value::Map{{key("object"), carrier.Use(), {}}, {key("digest"), carrier.digest, {}}});
   metadata.Set("finalizers", WorkFinalizers());

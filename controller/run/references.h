@@ -63,7 +63,7 @@ struct Carrier {
   std::string name;
   std::string cluster;
   Value manifest;      ///< As the member gets it.
-  std::string digest;  ///< Of the manifest.
+  std::string digest;  ///< ManifestDigest of it.
 
   /// The name in a shard's `uses`.
   [[nodiscard]] std::string Use() const;

@@ -6,9 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "controller/kube/json_writer.h"
+#include "controller/run/manifest_digest.h"
 #include "federation/children.h"
-#include "federation/codec.h"
 #include "federation/excerpt.h"
 #include "federation/intake.h"
 
@@ -220,6 +219,13 @@ void ReadReport(const Value& work, const Value* job, WorkView& view) {
   }
 }
 
+// Empty where there is not one manifest, as we write it.
+std::string ContentOf(const Value& work) {
+  const Value::List& manifests = ListAt(work, {"spec", "workload", "manifests"});
+  return manifests.size() == 1 && manifests.front().IsMap() ? ManifestDigest(manifests.front())
+                                                            : std::string();
+}
+
 const Value* FindJobManifest(const Value& work) {
   for (const Value& manifest : ListAt(work, {"spec", "workload", "manifests"})) {
     if (TextAt(manifest, {"kind"}) == "Job") {
@@ -275,28 +281,6 @@ void ReadGrants(const Value& spec, WorkView& view) {
                            CountAt(task, {"replicas"}), CountAt(task, {"minAvailable"})});
     view.shards = std::max(view.shards, ShardCountOf(task));
   }
-}
-
-Value Canonical(const Value& value) {
-  if (value.IsList()) {
-    Value::List list;
-    list.reserve(value.AsList().size());
-    for (const Value& item : value.AsList()) {
-      list.push_back(Canonical(item));
-    }
-    return list;
-  }
-  if (!value.IsMap()) {
-    return value;
-  }
-  Value::Map map;
-  for (const Member& member : value.AsMap()) {
-    if (!member.value.IsNull()) {
-      map.push_back({member.key, Canonical(member.value), {}});
-    }
-  }
-  std::sort(map.begin(), map.end(), [](const Member& a, const Member& b) { return a.key < b.key; });
-  return map;
 }
 
 std::string DigestAt(const Value& object) {
@@ -369,6 +353,7 @@ Result<WorkView> ReadWork(const Value& work) {
   if (const Status role = ReadRole(work, view); !role.has_value()) {
     return refuse(role.error().message);
   }
+  view.content = ContentOf(work);
   ReadApplied(work, view);
   if (view.role != WorkRole::kShard) {
     return view;
@@ -431,16 +416,6 @@ QueueView ReadQueueView(const Value& queue) {
   view.state = TextAt(queue, {"status", "state"});
   view.status_digest = DigestAt(queue);
   return view;
-}
-
-std::string StatusDigest(const Value& status) {
-  // Half of a SHA-256: a hundred thousand of them are kept.
-  constexpr size_t kHexDigits = 32;
-  const Value canonical = Canonical(status);
-  if (!canonical.IsMap() || canonical.AsMap().empty()) {
-    return {};
-  }
-  return Digest(WriteJson(canonical)).substr(0, kHexDigits);
 }
 
 }  // namespace caldera

@@ -47,8 +47,11 @@ struct WorkView {
   /// references.h gives (`Secret/team-a/token`, `Queue/gold`).
   std::vector<std::string> uses;
 
-  /// Annotation `digest`: of the manifest as it was rendered. Of every role.
+  /// Annotation `digest`: ManifestDigest of what was written last. Of every role.
   std::string digest;
+  std::string content;  ///< ManifestDigest of what is there; empty unless it is one manifest.
+  /// Somebody else changed what it carries (or the server keeps it in another way than written).
+  [[nodiscard]] bool IsEdited() const { return !digest.empty() && digest != content; }
 
   // Condition Applied.
   enum class Applied : uint8_t { kUnknown, kTrue, kFalse };
@@ -109,9 +112,5 @@ struct QueueView {
   std::string status_digest;  ///< StatusDigest of its whole status.
 };
 QueueView ReadQueueView(const Value& queue);
-
-/// A digest of a status: the same for any order of keys, and whether a field is null or absent;
-/// empty for null and for an empty map.
-std::string StatusDigest(const Value& status);
 
 }  // namespace caldera

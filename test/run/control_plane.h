@@ -23,6 +23,7 @@
 #include "controller/run/cycle.h"
 #include "controller/run/dispatcher.h"
 #include "controller/run/events.h"
+#include "controller/run/informers.h"
 #include "controller/run/observer.h"
 #include "test/sandbox/api_server.h"
 #include "test/sandbox/virtual_time.h"
@@ -172,6 +173,7 @@ class Controller {
     options.type = type;
     ReflectorHandlers handlers;
     const bool works = type.kind == "Work";
+    options.label_selector = works ? std::string(kManagedBySelector) : "";
     handlers.on_upsert = [this, works, type](Value&& object) {
       object.Set("apiVersion", type.ApiVersion());
       object.Set("kind", type.kind);

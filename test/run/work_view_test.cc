@@ -1,6 +1,7 @@
 #include "controller/run/work_view.h"
 
 #include "controller/kube/json_reader.h"
+#include "controller/run/manifest_digest.h"
 #include "federation/render.h"
 #include "test/run/watching.h"
 

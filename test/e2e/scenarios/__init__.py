@@ -19,6 +19,7 @@ ALL = {
     "suspend": edits.suspend,
     "scale": edits.scale,
     "edit": edits.edit,
+    "hands": edits.hands,
     "delete": edits.delete,
     "references": references.run,
     "conflict": refusals.name_conflict,

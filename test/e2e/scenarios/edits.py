@@ -1,5 +1,7 @@
 """What users do to queues and jobs that are there."""
-from kube import COMMAND, JOB, QUEUE
+import json
+
+from kube import COMMAND, JOB, QUEUE, WORK
 from objects import command, plain, queue
 from processes import eventually, steadily
 
@@ -69,6 +71,26 @@ def edit(world):
     assert world.running("edited") == 2 and world.phase("edited") == "Running"
 
 
+def hands(world):
+    """What somebody does to a Work by hand is undone, and its pods run on."""
+    world.submit(plain("handled", 2))
+    world.await_phase("handled", "Running")
+    work = world.works("handled")[0]["metadata"]
+    pods = {pod["metadata"]["uid"] for pod in world.pods("handled")}
+    job = world.karmada.get(WORK, work["name"], work["namespace"])["spec"]["workload"]["manifests"][0]
+    job["spec"]["tasks"][0]["replicas"] = 9
+    more = json.dumps({"spec": {"workload": {"manifests": [job]}}})
+    bare = json.dumps({"metadata": {"labels": None, "annotations": None}})
+    for patch in (more, bare):
+        world.karmada.kubectl(
+            "-n", work["namespace"], "patch", "works.work.karmada.io", work["name"], "--type=merge", "-p", patch
+        )
+        eventually("the Work is as it was", lambda: _is_ours(world, work))
+    steadily("2 pods run", lambda: world.running("handled") <= 2)
+    assert pods == {pod["metadata"]["uid"] for pod in world.pods("handled")}, world.pods("handled")
+    assert world.events("handled", "WorkEdited"), world.events("handled")
+
+
 def delete(world):
     """A deleted Job leaves nothing in any member, and its room is free again."""
     world.submit(queue("e2e-room", capability={"cpu": "3"}))
@@ -80,6 +102,15 @@ def delete(world):
     eventually("its pods are gone", lambda: not world.pods("goes"))
     world.submit(plain("comes", 3, queue="e2e-room"))
     world.await_phase("comes", "Running")
+
+
+def _is_ours(world, known):
+    work = world.karmada.get(WORK, known["name"], known["namespace"])
+    tasks = work["spec"]["workload"]["manifests"][0]["spec"]["tasks"]
+    metadata = work["metadata"]
+    ours = known["labels"].items() <= metadata.get("labels", {}).items()
+    noted = known["annotations"].items() <= metadata.get("annotations", {}).items()
+    return metadata["uid"] == known["uid"] and ours and noted and tasks[0]["replicas"] == 2
 
 
 def _operate(world, action, kind, kind_name, name):
