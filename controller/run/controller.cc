@@ -89,7 +89,8 @@ class Controller::Impl {
                     [] { Log(LogLevel::kInfo, "everything is listed"); },
                     [](const std::string& source, const Error& error) {
                       Log(LogLevel::kWarn, "watch", {{"source", source}, {"error", error.message}});
-                    }}),
+                    },
+                    [this](const ResourceType& type) { return IsKnown(type); }}),
         leader_(lease_client_, LeaderConfigOf(config),
                 {[this] { Lead(); },
                  [this, on_lost = std::move(on_lost)](const std::string& why) {
@@ -190,6 +191,22 @@ class Controller::Impl {
       Log(LogLevel::kWarn, "dispatch", {{"jobUid", uid}, {"error", error.message}});
     };
     return options;
+  }
+
+  // To the ledger: what a relist would take for deleted.
+  [[nodiscard]] bool IsKnown(const ResourceType& type) const {
+    const State& state = cycle_.state();
+    bool known = false;
+    if (type.kind == resource::TenantQuotas().kind) {
+      for (const auto& [name, tenant] : state.tenants()) {
+        known = known || !state.tenant(tenant).quotas.empty();
+      }
+    } else if (type.kind == resource::HyperJobs().kind) {
+      state.VisitJobs([&](JobIndex /*index*/, const JobEntry& job) {
+        known = known || state.spec(job).kind == JobKind::kHyperJob;
+      });
+    }
+    return known;
   }
 
   void Lead() {

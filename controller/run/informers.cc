@@ -5,7 +5,8 @@
 namespace caldera {
 namespace {
 
-/// A kind that Karmada may be installed without: where the API does not have it, there are none.
+/// A kind that Karmada may be installed without: where the API does not have it, there are none,
+/// unless some are known.
 enum class Need : uint8_t { kRequired, kOptional };
 
 // Items of a list carry neither.
@@ -80,6 +81,7 @@ class Informers::Impl {
   struct Source {
     std::string kind;
     bool synced = false;
+    Time absent_since;
     std::unique_ptr<Reflector> reflector;
   };
   struct Member {
@@ -98,11 +100,11 @@ class Informers::Impl {
     source->kind = type.kind;
     Source* const raw = source.get();
     handlers.on_synced = [this, raw] { MarkSynced(*raw); };
-    handlers.on_error = [this, raw, need](const Error& error) {
+    handlers.on_error = [this, raw, need, type](const Error& error) {
       if (!raw->synced || error.code != ErrorCode::kNotFound) {
         handlers_.on_error(raw->kind, error);
       }
-      if (need == Need::kOptional && error.code == ErrorCode::kNotFound) {
+      if (need == Need::kOptional && error.code == ErrorCode::kNotFound && IsBelieved(*raw, type)) {
         MarkSynced(*raw);
       }
     };
@@ -112,6 +114,14 @@ class Informers::Impl {
     source->reflector =
         std::make_unique<Reflector>(karmada_, std::move(options), std::move(handlers));
     sources_.push_back(std::move(source));
+  }
+
+  // That there is no such kind.
+  bool IsBelieved(Source& source, const ResourceType& type) {
+    if (source.absent_since == Time()) {
+      source.absent_since = Now();
+    }
+    return !handlers_.is_known(type) || source.absent_since + kAbsentKindPatience <= Now();
   }
 
   void MarkSynced(Source& source) {

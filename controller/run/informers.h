@@ -18,6 +18,10 @@ namespace caldera {
 /// Label of every Work of ours, and how they are watched.
 inline constexpr std::string_view kManagedBySelector = "app.kubernetes.io/managed-by=caldera";
 
+/// For how long a kind that Karmada may be installed without is waited for, where objects of it are
+/// known from before: an API server that starts may say for a while that it has no such kind.
+inline constexpr Millis kAbsentKindPatience{300'000};
+
 struct InformerHandlers {
   /// Something was reported to the Observer.
   std::function<void()> on_change;
@@ -25,6 +29,8 @@ struct InformerHandlers {
   std::function<void()> on_synced;
   /// What could not be listed or watched, for the log; `source` is `Job`, or `east/Node`.
   std::function<void(const std::string& source, const Error&)> on_error;
+  /// Are objects of that kind known from before?
+  std::function<bool(const ResourceType&)> is_known;
 };
 
 class Informers {
