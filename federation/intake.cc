@@ -7,6 +7,7 @@
 #include "federation/excerpt.h"
 #include "federation/intake_kinds.h"
 #include "federation/names.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
@@ -63,11 +64,6 @@ const Kind* FindKind(std::string_view api_version, std::string_view kind) {
     return known.api_version == api_version && known.kind == kind;
   });
   return found == kKinds.end() ? nullptr : found;
-}
-
-std::string TextAt(const Value& root, std::initializer_list<std::string_view> path) {
-  const Value* const value = root.At(path);
-  return value != nullptr && value->IsString() ? value->AsString() : "";
 }
 
 // `Job/team-a/train`, `Queue/gold`, `Node/east/n1`, `?` for what cannot be read.

@@ -8,6 +8,7 @@
 #include "federation/children.h"
 #include "federation/excerpt.h"
 #include "federation/intake.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
@@ -175,11 +176,6 @@ void RenderMetadata(Value& metadata, const std::string& work_name, const std::st
   annotations.Set("work.karmada.io/name", work_name);
   annotations.Set("work.karmada.io/namespace", work_ns);
   metadata.Set("annotations", std::move(annotations));
-}
-
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
 }
 
 std::string Joined(const std::vector<std::string>& names) {

@@ -7,6 +7,7 @@
 
 #include "controller/kube/api_status.h"
 #include "controller/kube/json_reader.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
@@ -16,11 +17,6 @@ using Key = std::pair<std::string, std::string>;  // namespace, name
 constexpr int kGone = 410;
 // A watch that ends sooner than this did no good: the next one waits as after an error.
 constexpr Millis kShortestWatch{1'000};
-
-std::string TextAt(const Value& object, std::initializer_list<std::string_view> path) {
-  const Value* value = object.At(path);
-  return value != nullptr && value->IsString() ? value->AsString() : std::string();
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "federation/excerpt.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
@@ -18,11 +19,6 @@ constexpr std::array<std::pair<std::string_view, CommandAction>, 4> kActions{{
     {"OpenQueue", CommandAction::kOpenQueue},
     {"CloseQueue", CommandAction::kCloseQueue},
 }};
-
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
-}
 
 const Value* FindTarget(const Value& command) {
   if (const Value* const target = command.Find("target"); target != nullptr && target->IsMap()) {

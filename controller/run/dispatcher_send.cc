@@ -12,17 +12,13 @@
 #include "federation/codec.h"
 #include "federation/excerpt.h"
 #include "federation/render.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
 
 constexpr size_t kWorkBytesMax = size_t{1} << 20U;
 constexpr Millis kCarrierPoll{50};
-
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
-}
 
 bool SaysTooLarge(const std::string& message) {
   return message.find("too large") != std::string::npos ||

@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "federation/value_at.h"
+
 namespace caldera {
 namespace {
 
@@ -15,11 +17,6 @@ std::string MicroTime(Time time) {
   std::string text = FormatTime(Time(seconds));
   text.pop_back();  // Z
   return fmt::format("{}.{:06}Z", text, (time - seconds).count() * 1'000);
-}
-
-std::string TextAt(const Value& object, std::initializer_list<std::string_view> path) {
-  const Value* const text = object.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
 }
 
 }  // namespace

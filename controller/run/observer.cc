@@ -10,17 +10,13 @@
 #include "federation/excerpt.h"
 #include "federation/intake.h"
 #include "federation/relist.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
 
 /// A Command may be seen before its target, since each kind has a watch of its own.
 constexpr Millis kTargetWait{30'000};
-
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
-}
 
 std::optional<ObjectBook::Key> KeyOf(const std::string& kind, const std::string& ns,
                                      const std::string& name) {

@@ -10,23 +10,14 @@
 #include "controller/run/hyperjob_status.h"
 #include "federation/queue_state.h"
 #include "federation/time.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
 
-int64_t NumberAt(const Value& map, std::string_view key) {
-  const Value* const number = map.Find(key);
-  return number != nullptr && number->IsInteger() ? number->AsInteger() : 0;
-}
-
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
-}
-
 bool HasCounters(const Value& status) {
   return std::any_of(kPodCounters.begin(), kPodCounters.end(),
-                     [&](std::string_view name) { return NumberAt(status, name) > 0; });
+                     [&](std::string_view name) { return NumberAt(status, {name}) > 0; });
 }
 
 using TaskCounts = std::map<std::string, std::map<std::string, int64_t>>;
@@ -109,10 +100,10 @@ Value Summed(const ParentFacts& facts, const std::string& phase) {
     }
     const Value status = ShardStatus(facts.shards[i], *facts.works[i]);
     for (const std::string_view name : kPodCounters) {
-      counters[name] += NumberAt(status, name);
+      counters[name] += NumberAt(status, {name});
     }
     for (const std::string_view name : {"version", "retryCount"}) {
-      highest[name] = std::max(highest[name], NumberAt(status, name));
+      highest[name] = std::max(highest[name], NumberAt(status, {name}));
     }
     duration =
         std::max(duration, ParseDuration(TextAt(status, {"runningDuration"})).value_or(Millis{0}));

@@ -11,20 +11,10 @@
 #include "federation/codec.h"
 #include "federation/intake.h"
 #include "federation/render.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
-
-const Value::List& ListAt(const Value& value, std::initializer_list<std::string_view> path) {
-  static const Value::List kNone;
-  const Value* const list = value.At(path);
-  return list != nullptr && list->IsList() ? list->AsList() : kNone;
-}
-
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
-}
 
 bool OptionalAt(const Value* source) {
   const Value* const optional = source == nullptr ? nullptr : source->Find("optional");

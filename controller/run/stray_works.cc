@@ -7,6 +7,7 @@
 #include "controller/run/references.h"
 #include "federation/intake.h"
 #include "federation/render.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
@@ -17,11 +18,6 @@ constexpr std::string_view kPageSize = "500";
 
 std::string Key(std::string_view name) {
   return std::string(kAnnotationPrefix) + std::string(name);
-}
-
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
 }
 
 WorkRole RoleOfUse(std::string_view use) {

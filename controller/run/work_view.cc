@@ -10,6 +10,7 @@
 #include "federation/children.h"
 #include "federation/excerpt.h"
 #include "federation/intake.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
@@ -19,28 +20,12 @@ constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 constexpr std::string_view kClaimedBy = "resourcetemplate.karmada.io/claimed-by";
 constexpr std::string_view kOurselves = "caldera";
 
-std::string_view TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? std::string_view(text->AsString())
-                                             : std::string_view();
-}
-
 std::string OurKey(std::string_view name) {
   return std::string(kAnnotationPrefix) + std::string(name);
 }
 
 std::string_view OurAnnotationOf(const Value& object, std::string_view name) {
   return TextAt(object, {"metadata", "annotations", OurKey(name)});
-}
-
-bool FlagAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const flag = value.At(path);
-  return flag != nullptr && flag->IsBool() && flag->AsBool();
-}
-
-int64_t NumberAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const number = value.At(path);
-  return number != nullptr && number->IsInteger() ? number->AsInteger() : 0;
 }
 
 Time TimeAt(const Value& value, std::initializer_list<std::string_view> path) {
@@ -50,12 +35,6 @@ Time TimeAt(const Value& value, std::initializer_list<std::string_view> path) {
 int32_t CountAt(const Value& value, std::initializer_list<std::string_view> path) {
   return static_cast<int32_t>(
       std::clamp<int64_t>(NumberAt(value, path), 0, std::numeric_limits<int32_t>::max()));
-}
-
-const Value::List& ListAt(const Value& value, std::initializer_list<std::string_view> path) {
-  static const Value::List kNone;
-  const Value* const list = value.At(path);
-  return list != nullptr && list->IsList() ? list->AsList() : kNone;
 }
 
 std::optional<int64_t> ParseNumber(std::string_view text) {

@@ -12,6 +12,7 @@
 #include "controller/kube/input.h"
 #include "controller/run/config.h"
 #include "controller/run/member_access.h"
+#include "federation/value_at.h"
 #include "test/manifests/source_calls.h"
 
 using namespace caldera;
@@ -21,12 +22,7 @@ namespace {
 
 std::string PathOf(const std::string& name) { return std::string(CALDERA_ROOT) + "/" + name; }
 
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
-}
-
-const Value::List& ListAt(const Value& value, std::initializer_list<std::string_view> path) {
+const Value::List& TheListAt(const Value& value, std::initializer_list<std::string_view> path) {
   const Value* const list = value.At(path);
   REQUIRE(list != nullptr);
   REQUIRE(list->IsList());
@@ -53,10 +49,10 @@ const Value& Find(const std::vector<Value>& objects, const std::string& kind,
 }
 
 void AddRights(const Value& role, std::set<Right>& rights) {
-  for (const Value& rule : ListAt(role, {"rules"})) {
-    for (const Value& group : ListAt(rule, {"apiGroups"})) {
-      for (const Value& resource : ListAt(rule, {"resources"})) {
-        for (const Value& verb : ListAt(rule, {"verbs"})) {
+  for (const Value& rule : TheListAt(role, {"rules"})) {
+    for (const Value& group : TheListAt(rule, {"apiGroups"})) {
+      for (const Value& resource : TheListAt(rule, {"resources"})) {
+        for (const Value& verb : TheListAt(rule, {"verbs"})) {
           rights.insert({group.AsString(), resource.AsString(), verb.AsString()});
         }
       }
@@ -98,12 +94,13 @@ ControllerConfig ShippedConfig() {
 
 const Value& Container() {
   static const std::vector<Value> kHost = ReadFolder("host");
-  return ListAt(Find(kHost, "StatefulSet", "caldera"), {"spec", "template", "spec", "containers"})
+  return TheListAt(Find(kHost, "StatefulSet", "caldera"),
+                   {"spec", "template", "spec", "containers"})
       .front();
 }
 
 std::string MountOf(const std::string& volume) {
-  for (const Value& mount : ListAt(Container(), {"volumeMounts"})) {
+  for (const Value& mount : TheListAt(Container(), {"volumeMounts"})) {
     if (TextAt(mount, {"name"}) == volume) {
       return TextAt(mount, {"mountPath"}) + "/";
     }
@@ -184,7 +181,7 @@ TEST_CASE("bindings name the account that is there and the user that the proxy s
       continue;
     }
     Find(karmada, TextAt(object, {"roleRef", "kind"}), TextAt(object, {"roleRef", "name"}));
-    const Value& subject = ListAt(object, {"subjects"}).front();
+    const Value& subject = TheListAt(object, {"subjects"}).front();
     CHECK(TextAt(subject, {"kind"}) == "ServiceAccount");
     CHECK(TextAt(subject, {"name"}) == "caldera");
     CHECK(TextAt(subject, {"namespace"}) == ns);
@@ -192,7 +189,7 @@ TEST_CASE("bindings name the account that is there and the user that the proxy s
   const std::vector<Value> members = ReadFolder("members");
   const Value& binding = Find(members, "ClusterRoleBinding", "caldera-reader");
   Find(members, "ClusterRole", TextAt(binding, {"roleRef", "name"}));
-  const Value& subject = ListAt(binding, {"subjects"}).front();
+  const Value& subject = TheListAt(binding, {"subjects"}).front();
   CHECK(TextAt(subject, {"kind"}) == "User");
   CHECK(TextAt(subject, {"name"}) == "system:serviceaccount:" + ns + ":caldera");
 }
@@ -204,7 +201,7 @@ TEST_CASE("the shipped settings are read and what is commented out is a default"
   const Value& role = Find(karmada, "Role", "caldera-leader");
   CHECK(TextAt(role, {"metadata", "namespace"}) == config.leader.ns);
   bool named = false;
-  for (const Value& rule : ListAt(role, {"rules"})) {
+  for (const Value& rule : TheListAt(role, {"rules"})) {
     if (const Value* const names = rule.Find("resourceNames"); names != nullptr) {
       named =
           names->AsList().size() == 1 && names->AsList().front().AsString() == config.leader.name;
@@ -244,16 +241,16 @@ TEST_CASE("the pod has what its settings name") {
   const ControllerConfig config = ShippedConfig();
   CHECK(config.kubeconfig.starts_with(MountOf("karmada")));
   CHECK(config.ledger.starts_with(MountOf("ledger")));
-  CHECK(ListAt(Container(), {"args"}).front().AsString() ==
+  CHECK(TheListAt(Container(), {"args"}).front().AsString() ==
         "--config=" + MountOf("config") + "caldera.yaml");
-  const Value& port = ListAt(Container(), {"ports"}).front();
+  const Value& port = TheListAt(Container(), {"ports"}).front();
   CHECK(port.Find("containerPort")->AsInteger() == config.port);
   for (const std::string_view probe : {"startupProbe", "livenessProbe", "readinessProbe"}) {
     CHECK(TextAt(Container(), {probe, "httpGet", "port"}) == TextAt(port, {"name"}));
   }
-  CHECK(TextAt(ListAt(Container(), {"env"}).front(), {"value"}) ==
+  CHECK(TextAt(TheListAt(Container(), {"env"}).front(), {"value"}) ==
         "http://127.0.0.1:" + std::to_string(config.port));
   const std::vector<Value> host = ReadFolder("host");
   const Value& service = Find(host, "Service", "caldera");
-  CHECK(ListAt(service, {"spec", "ports"}).front().Find("port")->AsInteger() == config.port);
+  CHECK(TheListAt(service, {"spec", "ports"}).front().Find("port")->AsInteger() == config.port);
 }

@@ -42,8 +42,8 @@ struct Claims {
   std::vector<std::string> Messages(const std::string& reason) {
     std::vector<std::string> messages;
     for (const Value& event : plane.List("/api/v1/namespaces/team-a/events")) {
-      if (TextIn(event, {"reason"}) == reason) {
-        messages.push_back(TextIn(event, {"message"}));
+      if (TextAt(event, {"reason"}) == reason) {
+        messages.push_back(TextAt(event, {"message"}));
       }
     }
     return messages;
@@ -146,7 +146,7 @@ TEST_CASE("claims: of a HyperJob's children each is to have its own") {
       R"({"apiVersion":"training.volcano.sh/v1alpha1","kind":"HyperJob","metadata":)"
       R"({"name":"big","namespace":"team-a"},"spec":{"replicatedJobs":[)" +
           replicated("a", 2, "static", kUsesData) + "," + replicated("b", 10, "auto", "") + "]}}");
-  const std::string uid = TextIn(job, {"metadata", "uid"});
+  const std::string uid = TextAt(job, {"metadata", "uid"});
   c.plane.Advance(kAWhile);
   CHECK(!c.plane.Work("east", "caldera-" + uid + "-a-0").IsNull());
   const std::vector<std::string> works = c.plane.Works();

@@ -25,16 +25,12 @@
 #include "controller/run/events.h"
 #include "controller/run/informers.h"
 #include "controller/run/observer.h"
+#include "federation/value_at.h"
 #include "test/sandbox/api_server.h"
 #include "test/sandbox/virtual_time.h"
 #include "test/storage/scene.h"
 
 namespace caldera::testing {
-
-inline std::string TextIn(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const text = value.At(path);
-  return text != nullptr && text->IsString() ? text->AsString() : "";
-}
 
 /// Hands on to the API server, counts writes by verb and kind, and can stop doing so.
 class Wire final : public HttpTransport {
@@ -337,17 +333,17 @@ class ControlPlane : public sandbox::VirtualTime {
                    R"(,"template":{"spec":{"containers":[{"name":"c","image":"i","resources":)"
                    R"({"requests":{"cpu":"1"}}}])" +
                    pod + "}}}]}}");
-    return TextIn(job, {"metadata", "uid"});
+    return TextAt(job, {"metadata", "uid"});
   }
   Value Job(const std::string& name) { return Get(kJobs + "/" + name); }
   std::string Phase(const std::string& name) {
-    return TextIn(Job(name), {"status", "state", "phase"});
+    return TextAt(Job(name), {"status", "state", "phase"});
   }
   std::vector<std::string> Works() {
     std::vector<std::string> names;
     for (const Value& work : List("/apis/work.karmada.io/v1alpha1/works")) {
-      names.push_back(TextIn(work, {"metadata", "namespace"}) + "/" +
-                      TextIn(work, {"metadata", "name"}));
+      names.push_back(TextAt(work, {"metadata", "namespace"}) + "/" +
+                      TextAt(work, {"metadata", "name"}));
     }
     return names;
   }
@@ -364,7 +360,7 @@ class ControlPlane : public sandbox::VirtualTime {
   std::multiset<std::string> Reasons() {
     std::multiset<std::string> reasons;
     for (const Value& event : List("/api/v1/namespaces/team-a/events")) {
-      reasons.insert(TextIn(event, {"reason"}));
+      reasons.insert(TextAt(event, {"reason"}));
     }
     return reasons;
   }
@@ -387,11 +383,11 @@ class ControlPlane : public sandbox::VirtualTime {
  private:
   // What Karmada and Volcano would do about a Work, as far as these tests need it.
   void Act(const Value& work) {
-    const std::string ns = TextIn(work, {"metadata", "namespace"});
-    const std::string name = TextIn(work, {"metadata", "name"});
-    const std::string uid = TextIn(work, {"metadata", "uid"});
+    const std::string ns = TextAt(work, {"metadata", "namespace"});
+    const std::string name = TextAt(work, {"metadata", "name"});
+    const std::string uid = TextAt(work, {"metadata", "uid"});
     const Value* const suspended = work.At({"spec", "suspendDispatching"});
-    if (!TextIn(work, {"metadata", "deletionTimestamp"}).empty()) {
+    if (!TextAt(work, {"metadata", "deletionTimestamp"}).empty()) {
       // Its object in the member is deleted: Karmada lets the Work go.
       client_.Patch({&resource::Works(), ns, name}, PatchKind::kMerge,
                     *ParseJson(R"({"metadata":{"finalizers":null}})"), "",
@@ -403,7 +399,7 @@ class ControlPlane : public sandbox::VirtualTime {
       return;
     }
     const bool shard =
-        TextIn(work, {"metadata", "labels", "federation.caldera.sh/work"}) == "shard";
+        TextAt(work, {"metadata", "labels", "federation.caldera.sh/work"}) == "shard";
     if (shard && taken.contains(ns.substr(11))) {
       PatchStatus(ns, name, Millis(200),
                   R"({"status":{"conditions":[{"type":"Applied","status":"False",)"

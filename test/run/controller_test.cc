@@ -5,8 +5,6 @@ namespace caldera::testing {
 namespace {
 
 using sandbox::ApiServer;
-using sandbox::ListAt;
-using sandbox::TextAt;
 
 /// Nothing is charged any more.
 bool Settled(const State& state) {

@@ -10,16 +10,11 @@ namespace {
 constexpr Millis kAWhile{20'000};
 
 std::string OurAnnotation(const Value& object, const std::string& name) {
-  return TextIn(object, {"metadata", "annotations", "federation.caldera.sh/" + name});
+  return TextAt(object, {"metadata", "annotations", "federation.caldera.sh/" + name});
 }
 
 std::string Claim(const Value& job) {
-  return TextIn(job, {"metadata", "labels", "resourcetemplate.karmada.io/claimed-by"});
-}
-
-int64_t NumberIn(const Value& value, std::initializer_list<std::string_view> path) {
-  const Value* const number = value.At(path);
-  return number != nullptr && number->IsInteger() ? number->AsInteger() : -1;
+  return TextAt(job, {"metadata", "labels", "resourcetemplate.karmada.io/claimed-by"});
 }
 
 TEST_CASE("a job that is placed at once takes four writes to Running") {
@@ -42,7 +37,7 @@ TEST_CASE("a job that is placed at once takes four writes to Running") {
   CHECK(OurAnnotation(job, "placement") ==
         R"([{"cluster":"east","epoch":1,"tasks":{"worker":{"replicas":2,"minAvailable":2}},)"
         R"("minAvailable":2}])");
-  CHECK(NumberIn(job, {"status", "running"}) == 2);
+  CHECK(NumberAt(job, {"status", "running"}) == 2);
   const Value work = plane.Work("east", "caldera-" + uid);
   CHECK(OurAnnotation(work, "uses") == "Queue/gold");
   CHECK(OurAnnotation(work, "digest").size() == 64);
@@ -62,11 +57,11 @@ TEST_CASE("the member's Queue goes ahead once and follows the federation's") {
   const Value work = plane.Work("east", "caldera-queue.gold");
   const Value& queue = work.At({"spec", "workload", "manifests"})->AsList().front();
   CHECK(*queue.Find("spec") == *ParseJson(R"({"parent":"root","weight":3,"reclaimable":false})"));
-  CHECK(TextIn(queue, {"metadata", "labels", "karmada.io/managed"}) == "true");
+  CHECK(TextAt(queue, {"metadata", "labels", "karmada.io/managed"}) == "true");
   plane.Merge(ControlPlane::kQueues + "/gold", R"({"spec":{"weight":5}})");
   plane.Advance(kAWhile);
   const Value after = plane.Work("east", "caldera-queue.gold");
-  CHECK(NumberIn(after.At({"spec", "workload", "manifests"})->AsList().front(),
+  CHECK(NumberAt(after.At({"spec", "workload", "manifests"})->AsList().front(),
                  {"spec", "weight"}) == 5);
   // The federation's Queue goes: the member's stays as long as it is used.
   REQUIRE(plane.Ask("DELETE", ControlPlane::kQueues + "/gold").status == 200);
@@ -139,7 +134,7 @@ TEST_CASE("a job that ended keeps its Work suspended until its time is up") {
   const std::string uid = plane.Submit("train", 2, "", R"(,"ttlSecondsAfterFinished":60)");
   plane.Advance(kAWhile);
   CHECK(plane.Phase("train") == "Completed");
-  CHECK(NumberIn(plane.Job("train"), {"status", "succeeded"}) == 2);
+  CHECK(NumberAt(plane.Job("train"), {"status", "succeeded"}) == 2);
   const Value work = plane.Work("east", "caldera-" + uid);
   CHECK(work.At({"spec", "suspendDispatching"})->AsBool());
   CHECK(plane.Reasons() == std::multiset<std::string>{"Completed", "Placed"});
@@ -212,8 +207,8 @@ TEST_CASE("what a job refers to goes ahead of it and goes with the last user") {
   CHECK(controller.wire.counts["POST works"] == 6);
   const Value work = plane.Work("east", "caldera-configmap.team-a.cfg");
   const Value& config = work.At({"spec", "workload", "manifests"})->AsList().front();
-  CHECK(TextIn(config, {"data", "a"}) == "b");
-  CHECK(TextIn(config, {"kind"}) == "ConfigMap");
+  CHECK(TextAt(config, {"data", "a"}) == "b");
+  CHECK(TextAt(config, {"kind"}) == "ConfigMap");
   plane.Ask("DELETE", ControlPlane::kJobs + "/a");
   plane.Advance(kAWhile);
   CHECK(!plane.Work("east", "caldera-configmap.team-a.cfg").IsNull());
@@ -237,9 +232,9 @@ TEST_CASE("the access to a member is delivered as set and goes when it is not") 
   CHECK(plane.Works() ==
         std::vector<std::string>{"karmada-es-east/" + role, "karmada-es-east/" + binding});
   const Value work = plane.Work("east", binding);
-  CHECK(TextIn(work, {"metadata", "labels", "federation.caldera.sh/work"}) == "access");
+  CHECK(TextAt(work, {"metadata", "labels", "federation.caldera.sh/work"}) == "access");
   const Value& manifest = work.At({"spec", "workload", "manifests"})->AsList().front();
-  CHECK(TextIn(manifest.Find("subjects")->AsList().front(), {"name"}) ==
+  CHECK(TextAt(manifest.Find("subjects")->AsList().front(), {"name"}) ==
         "system:serviceaccount:ours:us");
 
   // Somebody deletes it, and it is made again; then the setting is taken back.
@@ -309,8 +304,8 @@ TEST_CASE("edits that Volcano would refuse are held and said") {
   CHECK(plane.Reasons().count("SpecChangeHeld") == 1);
   const Value after = plane.Work("east", "caldera-" + uid);
   const Value& job = after.At({"spec", "workload", "manifests"})->AsList().front();
-  CHECK(TextIn(job, {"spec", "priorityClassName"}) == "system-node-critical");
-  CHECK(NumberIn(job, {"spec", "maxRetry"}) == 3);
+  CHECK(TextAt(job, {"spec", "priorityClassName"}) == "system-node-critical");
+  CHECK(NumberAt(job, {"spec", "maxRetry"}) == 3);
   CHECK(OurAnnotation(after, "generation") == "2");
   CHECK(OurAnnotation(after, "digest") != OurAnnotation(before, "digest"));
 }

@@ -34,7 +34,7 @@ std::string Submit(ControlPlane& plane, const std::string& name,
       ControlPlane::kHyperJobs,
       R"({"apiVersion":"training.volcano.sh/v1alpha1","kind":"HyperJob","metadata":{"name":")" +
           name + R"(","namespace":"team-a"},"spec":{"replicatedJobs":[)" + list + "]}}");
-  return TextIn(job, {"metadata", "uid"});
+  return TextAt(job, {"metadata", "uid"});
 }
 
 /// Two children of two pods, and twelve pods that are divided: more than one cluster holds.
@@ -53,10 +53,10 @@ std::string Conditions(ControlPlane& plane, const std::string& name) {
   std::string text;
   if (list != nullptr && list->IsList()) {
     for (const Value& condition : list->AsList()) {
-      CHECK(TextIn(condition, {"status"}) == "True");
-      CHECK(!TextIn(condition, {"message"}).empty());
-      CHECK(ParseTime(TextIn(condition, {"lastTransitionTime"})).has_value());
-      text += TextIn(condition, {"type"}) + "/" + TextIn(condition, {"reason"}) + " ";
+      CHECK(TextAt(condition, {"status"}) == "True");
+      CHECK(!TextAt(condition, {"message"}).empty());
+      CHECK(ParseTime(TextAt(condition, {"lastTransitionTime"})).has_value());
+      text += TextAt(condition, {"type"}) + "/" + TextAt(condition, {"reason"}) + " ";
     }
   }
   return text;
@@ -66,14 +66,14 @@ std::string Conditions(ControlPlane& plane, const std::string& name) {
 std::string Children(ControlPlane& plane, const std::string& uid) {
   std::set<std::string> children;
   for (const Value& work : plane.List("/apis/work.karmada.io/v1alpha1/works")) {
-    const std::string name = TextIn(work, {"metadata", "name"});
+    const std::string name = TextAt(work, {"metadata", "name"});
     if (!name.starts_with("caldera-" + uid + "-") ||
-        !TextIn(work, {"metadata", "deletionTimestamp"}).empty()) {
+        !TextAt(work, {"metadata", "deletionTimestamp"}).empty()) {
       continue;
     }
     const Value* const suspended = work.At({"spec", "suspendDispatching"});
     children.insert(name.substr(uid.size() + 9) + "@" +
-                    TextIn(work, {"metadata", "namespace"}).substr(11) +
+                    TextAt(work, {"metadata", "namespace"}).substr(11) +
                     (suspended != nullptr && suspended->AsBool() ? "!" : ""));
   }
   std::string text;
@@ -103,7 +103,7 @@ TEST_CASE("the children of a HyperJob run as one") {
   plane.Advance(Millis(3'000));
   CHECK(Children(plane, uid) == kPlaces);
   const Value parent = HyperJob(plane, "big");
-  CHECK(TextIn(parent, {"metadata", "labels", "resourcetemplate.karmada.io/claimed-by"}) ==
+  CHECK(TextAt(parent, {"metadata", "labels", "resourcetemplate.karmada.io/claimed-by"}) ==
         "caldera");
   const Value* const status = parent.Find("status");
   REQUIRE(status != nullptr);
@@ -112,14 +112,14 @@ TEST_CASE("the children of a HyperJob run as one") {
   CHECK(status->Find("conditions") == nullptr);
   const auto& templates = status->Find("replicatedJobsStatus")->AsList();
   REQUIRE(templates.size() == 2);
-  CHECK(TextIn(templates[0], {"name"}) == "a");
+  CHECK(TextAt(templates[0], {"name"}) == "a");
   CHECK(*templates[0].Find("running") == Value(int64_t{4}));
-  CHECK(TextIn(templates[0], {"jobStates", "big-a-1", "phase"}) == "Running");
+  CHECK(TextAt(templates[0], {"jobStates", "big-a-1", "phase"}) == "Running");
   CHECK(templates[1].Find("jobStates")->AsMap().size() == 2);
   const Value work = plane.Work("west", "caldera-" + uid + "-b-1");
   const Value& job = work.At({"spec", "workload", "manifests"})->AsList().front();
-  CHECK(TextIn(job, {"kind"}) == "Job");
-  CHECK(TextIn(job, {"metadata", "name"}) == "big-b-1");
+  CHECK(TextAt(job, {"kind"}) == "Job");
+  CHECK(TextAt(job, {"metadata", "name"}) == "big-b-1");
   plane.Advance(kAWhile);
   CHECK(Conditions(plane, "big") == "Completed/AllJobsCompleted ");
   const Value ended = HyperJob(plane, "big");
@@ -148,8 +148,8 @@ TEST_CASE("a child that fails takes the others along") {
     CHECK(Children(plane, uid) == "b-1@west!");
     const Value parent = HyperJob(plane, "big");
     const Value& condition = parent.At({"status", "conditions"})->AsList().front();
-    CHECK(TextIn(condition, {"message"}) == "Job big-b-1 in cluster west is " + phase + ": said");
-    CHECK(TextIn(parent.At({"status", "replicatedJobsStatus"})->AsList()[0],
+    CHECK(TextAt(condition, {"message"}) == "Job big-b-1 in cluster west is " + phase + ": said");
+    CHECK(TextAt(parent.At({"status", "replicatedJobsStatus"})->AsList()[0],
                  {"jobStates", "big-a-0", "phase"}) == "Terminated");
     CHECK(controller.state().cluster(controller.state().clusters().at("east")).jobs.empty());
     CHECK(plane.Reasons().count("Failed") == 1);
@@ -248,7 +248,7 @@ TEST_CASE("a member gets what its own children refer to, and no more") {
   CHECK(!plane.Work("east", "caldera-configmap.team-a.for-b").IsNull());
   CHECK(plane.Work("west", "caldera-configmap.team-a.for-a").IsNull());
   CHECK(!plane.Work("west", "caldera-configmap.team-a.for-b").IsNull());
-  CHECK(TextIn(plane.Work("east", "caldera-" + uid + "-a-0"),
+  CHECK(TextAt(plane.Work("east", "caldera-" + uid + "-a-0"),
                {"metadata", "annotations", "federation.caldera.sh/uses"}) ==
         "Queue/gold,ConfigMap/team-a/for-a");
 }
@@ -372,9 +372,9 @@ TEST_CASE("a HyperJob whose placement names children that it has not is placed a
                    Replicated("a", 2, 2) + "]}}");
   Controller controller(plane.server, plane.executor, plane.ledger);
   plane.Advance(Millis(120'000));
-  const std::string uid = TextIn(HyperJob(plane, "big"), {"metadata", "uid"});
+  const std::string uid = TextAt(HyperJob(plane, "big"), {"metadata", "uid"});
   CHECK(Children(plane, uid) == "a-0@east a-1@east");
-  CHECK(TextIn(plane.Work("east", "caldera-" + uid + "-a-0"),
+  CHECK(TextAt(plane.Work("east", "caldera-" + uid + "-a-0"),
                {"metadata", "annotations", "federation.caldera.sh/epoch"}) == "4");
   CHECK(plane.Reasons().count("Recalled") == 1);
 }
@@ -397,7 +397,7 @@ TEST_CASE("placements that name no child of a HyperJob, or a child of a Job, are
               R"({"metadata":{)" + placement(R"(\"child\":\"a-0\",)") + "}}");
   Controller controller(plane.server, plane.executor, plane.ledger);
   plane.Advance(Millis(120'000));
-  const std::string uid = TextIn(HyperJob(plane, "big"), {"metadata", "uid"});
+  const std::string uid = TextAt(HyperJob(plane, "big"), {"metadata", "uid"});
   CHECK(Children(plane, uid).starts_with("a-0@"));
   CHECK(plane.Work("east", "caldera-" + uid).IsNull());
   CHECK(plane.Phase("train") == "Running");

@@ -30,7 +30,7 @@ TEST_CASE("a status that somebody writes over ours is put right") {
   plane.Merge(ControlPlane::kQueues + "/gold/status", R"({"status":{"state":"Closed"}})");
   plane.Advance(Millis(30'000));
   CHECK(plane.Phase("train") == "Running");
-  CHECK(TextIn(plane.Get(ControlPlane::kQueues + "/gold"), {"status", "state"}) == "Open");
+  CHECK(TextAt(plane.Get(ControlPlane::kQueues + "/gold"), {"status", "state"}) == "Open");
 }
 
 TEST_CASE("a Queue's status that cannot be written holds nothing up and is tried again") {

@@ -16,7 +16,7 @@ std::pair<int, int> ShardsOf(ControlPlane& plane, const std::string& uid) {
   std::pair<int, int> shards;
   for (const std::string cluster : {"east", "west"}) {
     const Value work = plane.Work(cluster, "caldera-" + uid);
-    if (work.IsNull() || !TextIn(work, {"metadata", "deletionTimestamp"}).empty()) {
+    if (work.IsNull() || !TextAt(work, {"metadata", "deletionTimestamp"}).empty()) {
       continue;
     }
     const Value* const suspended = work.At({"spec", "suspendDispatching"});
@@ -122,7 +122,7 @@ TEST_CASE("a shard that stays Pending calls all of the job back") {
   CHECK(plane.Work("north", "caldera-" + uid).IsNull());
   const Value again = plane.Work("west", "caldera-" + uid);
   REQUIRE(!again.IsNull());
-  CHECK(TextIn(again, {"metadata", "annotations", "federation.caldera.sh/epoch"}) == "2");
+  CHECK(TextAt(again, {"metadata", "annotations", "federation.caldera.sh/epoch"}) == "2");
   CHECK(ShardsOf(plane, uid) == std::pair(2, 2));
 }
 

@@ -107,15 +107,15 @@ class Federation : public sandbox::VirtualTime {
                R"({"requests":{"cpu":"1"}}}])" + pod + "}}}]}}");
   }
   std::string Phase(const std::string& name) {
-    return sandbox::TextAt(Get(karmada, kJobs + "/" + name), {"status", "state", "phase"});
+    return TextAt(Get(karmada, kJobs + "/" + name), {"status", "state", "phase"});
   }
   /// `east/train`: Jobs in members, those on their way out too.
   std::multiset<std::string> Running() {
     std::multiset<std::string> jobs;
     for (const auto& [name, member] : Members()) {
       const Value list = Get(*member, kJobs);
-      for (const Value& job : sandbox::ListAt(list, {"items"})) {
-        jobs.insert(name + "/" + sandbox::TextAt(job, {"metadata", "name"}));
+      for (const Value& job : ListAt(list, {"items"})) {
+        jobs.insert(name + "/" + TextAt(job, {"metadata", "name"}));
       }
     }
     return jobs;
@@ -123,9 +123,8 @@ class Federation : public sandbox::VirtualTime {
   size_t Works() {
     const Value list = Get(karmada, "/apis/work.karmada.io/v1alpha1/works");
     size_t shards = 0;
-    for (const Value& work : sandbox::ListAt(list, {"items"})) {
-      shards +=
-          sandbox::TextAt(work, {"metadata", "labels", "federation.caldera.sh/work"}) == "shard";
+    for (const Value& work : ListAt(list, {"items"})) {
+      shards += TextAt(work, {"metadata", "labels", "federation.caldera.sh/work"}) == "shard";
     }
     return shards;
   }

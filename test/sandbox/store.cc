@@ -3,6 +3,7 @@
 #include "controller/kube/json_reader.h"
 #include "controller/kube/json_writer.h"
 #include "federation/assert.h"
+#include "federation/value_at.h"
 
 namespace caldera::sandbox {
 namespace {
@@ -92,11 +93,6 @@ std::shared_ptr<StoredObject> MakeStored(const Kind& kind, Value object, uint64_
 }
 
 }  // namespace
-
-std::string TextAt(const Value& object, std::initializer_list<std::string_view> path) {
-  const Value* value = object.At(path);
-  return value != nullptr && value->IsString() ? value->AsString() : std::string();
-}
 
 Value TreeOf(const StoredObject& object) {
   Result<Value> tree = ParseJson(object.text);

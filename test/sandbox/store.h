@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "federation/document.h"
+#include "federation/value_at.h"
 #include "test/sandbox/kinds.h"
 
 namespace caldera::sandbox {
@@ -105,7 +106,4 @@ class Store {
 
 /// The object as a tree. What is stored is valid, so this does not fail.
 Value TreeOf(const StoredObject& object);
-/// The text at `path`; empty where it is missing or no string.
-std::string TextAt(const Value& object, std::initializer_list<std::string_view> path);
-
 }  // namespace caldera::sandbox

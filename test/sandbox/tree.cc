@@ -1,5 +1,7 @@
 #include "test/sandbox/tree.h"
 
+#include "federation/value_at.h"
+
 namespace caldera::sandbox {
 namespace {
 
@@ -14,23 +16,6 @@ Value MakeMap(std::initializer_list<std::pair<std::string_view, Value>> members)
     map.push_back({std::string(key), value, {}});
   }
   return map;
-}
-
-int64_t NumberAt(const Value& object, std::initializer_list<std::string_view> path,
-                 int64_t fallback) {
-  const Value* const value = object.At(path);
-  return value != nullptr && value->IsInteger() ? value->AsInteger() : fallback;
-}
-
-bool FlagAt(const Value& object, std::initializer_list<std::string_view> path) {
-  const Value* const value = object.At(path);
-  return value != nullptr && value->IsBool() && value->AsBool();
-}
-
-const Value::List& ListAt(const Value& object, std::initializer_list<std::string_view> path) {
-  static const Value::List kNone;
-  const Value* const value = object.At(path);
-  return value != nullptr && value->IsList() ? value->AsList() : kNone;
 }
 
 ObjectKey KeyOf(const Value& object) {

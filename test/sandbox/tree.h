@@ -9,20 +9,13 @@
 #include <utility>
 
 #include "federation/document.h"
+#include "federation/value_at.h"
 #include "test/sandbox/store.h"
 
 namespace caldera::sandbox {
 
 /// A map of these members in this order.
 Value MakeMap(std::initializer_list<std::pair<std::string_view, Value>> members);
-
-/// The whole number at `path`; `fallback` where it is missing or of another kind.
-int64_t NumberAt(const Value& object, std::initializer_list<std::string_view> path,
-                 int64_t fallback = 0);
-/// True where `true` stands at `path`.
-bool FlagAt(const Value& object, std::initializer_list<std::string_view> path);
-/// The list at `path`; empty where it is missing or of another kind.
-const Value::List& ListAt(const Value& object, std::initializer_list<std::string_view> path);
 
 ObjectKey KeyOf(const Value& object);
 std::string UidOf(const Value& object);
