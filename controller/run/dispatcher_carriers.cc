@@ -112,7 +112,7 @@ void Carriers::Write(const Carrier& carrier, Client::DoneHandler done) {
 // Where its name is taken, perhaps by one of ours that no watch shows for want of its labels.
 void Carriers::Create(const Carrier& carrier, Client::ObjectHandler done) {
   const WorkKey key = KeyOf(carrier);
-  const ObjectRef ref{&resource::Works(), key.first, key.second};
+  const ObjectRef ref = {&resource::Works(), key.first, key.second};
   client_.Create(
       resource::Works(), key.first, RenderCarrier(carrier),
       [self = shared_from_this(), ref, done = std::move(done)](Result<Value> made) {

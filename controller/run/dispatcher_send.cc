@@ -280,7 +280,7 @@ void JobLook::CreateShard() {
 // Something of that name is there: an earlier try of ours whose answer was lost, a Work of an
 // earlier epoch that no watch has shown yet, or one that no watch shows for want of its labels.
 void JobLook::LookAtConflict(const WorkKey& key, const Error& error) {
-  const ObjectRef ref{&resource::Works(), key.first, key.second};
+  const ObjectRef ref = {&resource::Works(), key.first, key.second};
   context_.client.Get(
       ref, OnObject([this, key, ref, error](Result<Value> there) {
         if (!there) {

@@ -114,10 +114,12 @@ void AddClientCalls(const std::string& file, const std::string& text, SourceCall
     const std::string method = (*it)[1];
     const size_t open = static_cast<size_t>(it->position() + it->length()) - 1;
     const std::vector<std::string> arguments = Arguments(text, open);
-    if (method == "Raw" && text.find("MemberPath(") != std::string::npos) {
-      // Raw(request, "verb", resource::KINDS().kind, ...) below a member's path.
+    if (method == "Raw") {
+      // Raw(request, "verb", resource::KINDS().kind, ...), perhaps below a member's path.
+      const bool member = text.find("MemberPath(") != std::string::npos;
       const std::string& verb = arguments.at(1);
-      Insert(TypesIn(arguments.at(2)), "", verb.substr(1, verb.size() - 2), calls.members);
+      Insert(TypesIn(arguments.at(2)), "", verb.substr(1, verb.size() - 2),
+             member ? calls.members : calls.karmada);
       continue;
     }
     const std::string object = Resolve(arguments.front(), text);
