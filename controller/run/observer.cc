@@ -18,61 +18,10 @@ namespace {
 /// A Command may be seen before its target, since each kind has a watch of its own.
 constexpr Millis kTargetWait{30'000};
 
-std::optional<ObjectBook::Key> KeyOf(const std::string& kind, const std::string& ns,
-                                     const std::string& name) {
-  using Kind = ObjectBook::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{{
-      {"PriorityClass", Kind::kPriorityClass},
-      {"Namespace", Kind::kNamespace},
-      {"Queue", Kind::kQueue},
-      {"FederatedResourceQuota", Kind::kTenantQuota},
-      {"Cluster", Kind::kCluster},
-  }};
-  for (const auto& [text, known] : kKinds) {
-    if (kind == text) {
-      return known == Kind::kTenantQuota ? ObjectBook::Key{known, {ns, name}}
-                                         : ObjectBook::Key{known, {name}};
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<ObjectBook::Key> MemberKeyOf(const std::string& cluster, const std::string& kind,
-                                           const std::string& ns, const std::string& name) {
-  using Kind = ObjectBook::Kind;
-  if (kind == "Node") {
-    return ObjectBook::Key{Kind::kNode, {cluster, name}};
-  }
-  if (kind == "HyperNode") {
-    return ObjectBook::Key{Kind::kHyperNode, {cluster, name}};
-  }
-  if (kind == "Pod") {
-    return ObjectBook::Key{Kind::kPod, {cluster, ns, name}};
-  }
-  return std::nullopt;
-}
-
 bool IsJobKind(const std::string& kind) { return kind == "Job" || kind == "HyperJob"; }
 
 JobKind JobKindOf(const std::string& kind) {
   return kind == "HyperJob" ? JobKind::kHyperJob : JobKind::kJob;
-}
-
-/// Foreign pods that have no node, or have ended, use nothing anywhere.
-bool IsNeeded(const Pod& pod) { return !pod.job.empty() || (!pod.node.empty() && !pod.terminal); }
-
-void SetCluster(Value& object, const std::string& cluster) {
-  Value* const metadata = object.Find("metadata");
-  if (metadata == nullptr || !metadata->IsMap()) {
-    return;  // Intake says so.
-  }
-  const std::string key = std::string(kAnnotationPrefix) + "cluster";
-  if (Value* const annotations = metadata->Find("annotations");
-      annotations != nullptr && annotations->IsMap()) {
-    annotations->Set(key, cluster);
-  } else {
-    metadata->Set("annotations", Value::Map{{key, cluster, {}}});
-  }
 }
 
 }  // namespace
@@ -96,7 +45,7 @@ class Observer::Impl {
       Settle(std::move(who), std::move(refused));
       return;
     }
-    const auto key = KeyOf(who.kind, who.ns, who.name);
+    const auto key = KeyOfObject(who.kind, who.ns, who.name);
     if (!key.has_value()) {
       Refuse(std::move(who), "is of a kind that Caldera does not read");
       return;
@@ -124,7 +73,7 @@ class Observer::Impl {
       std::erase_if(commands_, [&](const Waiting& each) { return each.command.uid == uid; });
     } else if (IsJobKind(kind)) {
       jobs_.Delete({ns, name}, JobKindOf(kind), uid);
-    } else if (const auto key = KeyOf(kind, ns, name); key.has_value()) {
+    } else if (const auto key = KeyOfObject(kind, ns, name); key.has_value()) {
       if (kind == "Queue") {
         objects_.ForgetQueue(name);
       }

@@ -7,8 +7,20 @@
 
 #include "federation/change.h"
 #include "federation/document.h"
+#include "federation/object_key.h"
 
 namespace caldera {
+
+/// nullopt: no kind of the Karmada API that ObjectBook keeps.
+std::optional<ObjectKey> KeyOfObject(const std::string& kind, const std::string& ns,
+                                     const std::string& name);
+/// nullopt: no kind that is read in a member.
+std::optional<ObjectKey> MemberKeyOf(const std::string& cluster, const std::string& kind,
+                                     const std::string& ns, const std::string& name);
+/// Says in a member's object, for intake, where it is.
+void SetCluster(Value& object, const std::string& cluster);
+/// Foreign pods that have no node, or have ended, use nothing anywhere.
+bool IsNeeded(const Pod& pod);
 
 struct Taken {
   std::optional<Change> change;  ///< The upsert; absent: refused.
