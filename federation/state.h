@@ -272,6 +272,8 @@ class State {
   /// How many pods of Jobs of the names that it has in members are seen in that cluster, finished
   /// ones included.
   [[nodiscard]] int64_t PodsOf(const JobEntry& job, ClusterIndex cluster) const;
+  /// The same of one Job, by its name in the member.
+  [[nodiscard]] int64_t PodsOfMemberJob(const JobKey& member_job, const std::string& cluster) const;
   /// By job. Some may be of jobs that do not wait any more: the next plan drops them.
   [[nodiscard]] const std::vector<Reservation>& reservations() const { return reservations_; }
   /// What a queue's own jobs of each tenant used lately, at `now`.

@@ -51,6 +51,16 @@ int64_t State::PodsOf(const JobEntry& job, ClusterIndex cluster) const {
   return pods;
 }
 
+int64_t State::PodsOfMemberJob(const JobKey& member_job, const std::string& cluster) const {
+  const auto pods = pods_of_.find(member_job);
+  const auto known = cluster_names_.find(cluster);
+  if (pods == pods_of_.end() || known == cluster_names_.end()) {
+    return 0;
+  }
+  const auto there = pods->second.find(known->second);
+  return there == pods->second.end() ? 0 : there->second;
+}
+
 /// Whoever has a Job of that name in the members: where it may go has changed.
 void State::RequeueOwner(const JobKey& member_job) {
   const auto requeue = [&](JobIndex index) {

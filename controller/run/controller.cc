@@ -12,6 +12,7 @@
 #include "controller/run/leader.h"
 #include "controller/run/log.h"
 #include "controller/run/observer.h"
+#include "controller/run/pod_check.h"
 #include "controller/run/resize_events.h"
 
 namespace caldera {
@@ -341,6 +342,7 @@ class Controller::Impl {
     for (const RefusedObject& refused : observer_.TakeRefused()) {
       Tell(refused);
     }
+    AskMembers();
     ScheduleDue();
   }
 
@@ -357,6 +359,19 @@ class Controller::Impl {
                        Log(LogLevel::kWarn, "delete Command", {{"error", status.error().message}});
                      }
                    });
+  }
+
+  // A member that is not watched is not asked: what was held there is given back by time alone.
+  void AskMembers() {
+    for (const PodCheck& check : observer_.TakePodChecks(executor_.Now())) {
+      const auto member = members_.find(check.job.cluster);
+      if (member != members_.end()) {
+        AskForPods(*member->second, check.job.key, [this, check](bool gone) {
+          observer_.AnswerPodCheck(check, gone, executor_.Now());
+          ScheduleCycle(config_.timing.batch);
+        });
+      }
+    }
   }
 
   void Tell(const RefusedObject& refused) {

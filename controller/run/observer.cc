@@ -423,6 +423,12 @@ std::map<std::string, std::string> Observer::RefusedQueues() const {
   return impl_->RefusedQueues();
 }
 std::vector<ObeyedCommand> Observer::TakeObeyed() { return impl_->TakeObeyed(); }
+std::vector<PodCheck> Observer::TakePodChecks(Time now) { return impl_->jobs().TakeChecks(now); }
+
+void Observer::AnswerPodCheck(const PodCheck& check, bool gone, Time now) {
+  impl_->jobs().AnswerCheck(check, gone, now);
+}
+
 Time Observer::NextDue() const { return impl_->NextDue(); }
 
 const JobView* Observer::FindJob(const std::string& uid) const { return impl_->jobs().Find(uid); }

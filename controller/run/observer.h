@@ -4,6 +4,7 @@
 // obeyed, when what a job held may be given back. One thread (the executor's).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -45,6 +46,20 @@ struct ObeyedCommand {
   std::string ns;
   std::string name;
   std::string uid;
+};
+
+/// A Job as it is in a member.
+struct MemberJob {
+  std::string cluster;
+  JobKey key;
+};
+
+/// A question to a member: is any pod of that Job left? Its Work is gone, and so are the pods of it
+/// that were seen. Only an answer to a request that was made after the check was handed out counts.
+struct PodCheck {
+  std::string job_uid;  ///< Of the parent.
+  uint64_t number = 0;  ///< Which leaving shard of it is meant.
+  MemberJob job;
 };
 
 /// A charged job that one of its clusters could not take (its backoff was set after it was placed
@@ -95,6 +110,13 @@ class Observer {
   /// When TakeChanges should be called even if nothing is reported (a debounce ends, a charge may
   /// be given back); a zero Time: never.
   [[nodiscard]] Time NextDue() const;
+
+  /// Members to be asked, now that the Changes taken last are in State; each is handed out once
+  /// until it is answered.
+  std::vector<PodCheck> TakePodChecks(Time now);
+  /// `gone`: the member has no pod of that Job, finished ones included. False too where it could
+  /// not be asked: the check is handed out again a little later.
+  void AnswerPodCheck(const PodCheck& check, bool gone, Time now);
 
   // What is known of a job and of its Works, for the dispatcher.
   /// The parent, while it is there; nullptr: it is gone (or was never there, or did not opt in),

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "controller/run/observer_intake.h"
+#include "federation/children.h"
 #include "federation/intake.h"
 
 namespace caldera {
@@ -46,6 +47,16 @@ uint64_t FingerprintOf(const Value& object, const JobView& view) {
   print.AddMap(object.At({"metadata", "labels"}));
   print.AddMap(object.At({"metadata", "annotations"}));
   return std::max<uint64_t>(print.value(), 1);
+}
+
+MemberJob MemberJobOf(const WorkView& work) {
+  return {work.cluster, {work.job.ns, MemberJobName(work.job.name, work.child)}};
+}
+
+bool HadPods(const WorkView& work) {
+  return std::any_of(work.tasks.begin(), work.tasks.end(), [](const TaskReport& report) {
+    return report.running > 0 || report.finished > 0;
+  });
 }
 
 }  // namespace
@@ -140,10 +151,11 @@ void JobBook::DeleteWork(const std::string& ns, const std::string& name, const s
   if (!uid.empty() && work->second.uid != uid) {
     return;
   }
-  if (!HasNoPods(work->second)) {
-    const Millis grace = std::max(work->second.grace, record.view.grace);
-    record.clear = std::max(record.clear, now + grace + options_.release_margin);
-    timers_.insert({record.clear, job->second});
+  if (const WorkView& gone = work->second; !HasNoPods(gone)) {
+    const Millis grace = std::max(gone.grace, record.view.grace);
+    const Time until = now + grace + options_.release_margin;
+    leaving_.Add(job->second, MemberJobOf(gone), until, HadPods(gone));
+    timers_.insert({until, job->second});
   }
   record.works.erase(work);
   Touch(job->second);
@@ -204,7 +216,18 @@ bool JobBook::CanResume(const std::string& uid) const {
   return entry != nullptr && !entry->charge.has_value();
 }
 
-Time JobBook::NextDue() const { return timers_.empty() ? Time() : timers_.begin()->first; }
+void JobBook::AnswerCheck(const PodCheck& check, bool gone, Time now) {
+  const std::optional<std::string> uid = leaving_.Answer(check, gone, now);
+  if (uid.has_value() && FindRecord(*uid) != nullptr) {
+    Touch(*uid);
+  }
+}
+
+Time JobBook::NextDue() const {
+  const Time timer = timers_.empty() ? Time() : timers_.begin()->first;
+  const Time check = leaving_.NextDue();
+  return timer == Time() || (check != Time() && check < timer) ? check : timer;
+}
 
 const JobView* JobBook::Find(const std::string& uid) const {
   const Record* const record = FindRecord(uid);

@@ -13,13 +13,15 @@
 #include <vector>
 
 #include "controller/run/commands.h"
+#include "controller/run/leaving_shards.h"
 #include "controller/run/observer.h"
 
 namespace caldera {
 
 class JobBook {
  public:
-  JobBook(const State& state, const ObserverOptions& options) : state_(state), options_(options) {}
+  JobBook(const State& state, const ObserverOptions& options)
+      : state_(state), options_(options), leaving_(state) {}
 
   /// The message where it is refused.
   std::optional<std::string> Upsert(Value&& object, Time now);
@@ -43,6 +45,8 @@ class JobBook {
   void AfterList();
   /// Changes of the jobs that were touched or are due.
   void Take(Time now, std::vector<Change>& changes);
+  std::vector<PodCheck> TakeChecks(Time now) { return leaving_.TakeChecks(now); }
+  void AnswerCheck(const PodCheck& check, bool gone, Time now);
   std::set<std::string> TakeDirty() { return std::exchange(dirty_, {}); }
   /// A zero Time: never.
   [[nodiscard]] Time NextDue() const;
@@ -65,7 +69,7 @@ class JobBook {
     bool opted_in = true;
     bool had_work = false;     ///< Since it was last given back.
     uint64_t fingerprint = 0;  ///< Of what intake reads; 0: not known.
-    Time clear;                ///< Before then pods of Works that are gone may still run.
+    Time clear;                ///< Before then a Work that was not seen may be on its way.
     std::map<WorkKey, WorkView> works;
   };
 
@@ -94,9 +98,11 @@ class JobBook {
   [[nodiscard]] JobIndex IndexOf(const Key& key) const;
 
   [[nodiscard]] static const WorkView* WorkOf(const Record& record, const Shard& shard);
-  [[nodiscard]] static Merged Merge(const Record& record, const std::vector<Shard>& shards,
-                                    Time now);
-  [[nodiscard]] static bool NoPods(const Record& record, Time now);
+  /// When pods of its Works that are gone are so at the latest.
+  [[nodiscard]] Time ClearAt(const Record& record) const;
+  [[nodiscard]] Merged Merge(const Record& record, const std::vector<Shard>& shards,
+                             Time now) const;
+  [[nodiscard]] bool NoPods(const Record& record, Time now) const;
   /// The job as State should have it. Either `news` has it, or State.
   [[nodiscard]] Job Compose(const Record& record, News news, Time now) const;
   void MergeWorks(const Record& record, const JobEntry* entry, Time now, Job& job) const;
@@ -113,6 +119,7 @@ class JobBook {
 
   const State& state_;
   const ObserverOptions& options_;
+  LeavingShards leaving_;
   std::map<std::string, Record> records_;
   std::map<Key, std::string> current_;  ///< The uid of the parent that is there.
   std::map<WorkKey, std::string> work_jobs_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controller/run/observer_jobs.h"
+#include "federation/children.h"
 #include "federation/codec.h"
 #include "federation/codec_fields.h"
 #include "federation/render.h"
@@ -92,11 +93,16 @@ const WorkView* JobBook::WorkOf(const Record& record, const Shard& shard) {
   return it == record.works.end() || it->second.epoch != shard.epoch ? nullptr : &it->second;
 }
 
-JobBook::Merged JobBook::Merge(const Record& record, const std::vector<Shard>& shards, Time now) {
+Time JobBook::ClearAt(const Record& record) const {
+  return std::max(record.clear, leaving_.Until(record.view.uid));
+}
+
+JobBook::Merged JobBook::Merge(const Record& record, const std::vector<Shard>& shards,
+                               Time now) const {
   Merged merged;
   bool failed = false;
   bool all_done = !shards.empty();
-  bool rest_gone = now >= record.clear;
+  bool rest_gone = now >= ClearAt(record);
   for (const Shard& shard : shards) {
     const WorkView* const work = WorkOf(record, shard);
     if (work == nullptr) {
@@ -123,8 +129,8 @@ JobBook::Merged JobBook::Merge(const Record& record, const std::vector<Shard>& s
   return merged;
 }
 
-bool JobBook::NoPods(const Record& record, Time now) {
-  return now >= record.clear &&
+bool JobBook::NoPods(const Record& record, Time now) const {
+  return now >= ClearAt(record) &&
          std::all_of(record.works.begin(), record.works.end(),
                      [](const auto& entry) { return HasNoPods(entry.second); });
 }
@@ -211,8 +217,8 @@ bool JobBook::MayRelease(Record& record, Time now) {
     record.had_work = true;
     record.clear = std::max(record.clear, now + options_.release_margin);
   }
-  if (now < record.clear) {
-    timers_.insert({record.clear, record.view.uid});
+  if (const Time clear = ClearAt(record); now < clear) {
+    timers_.insert({clear, record.view.uid});
     return false;
   }
   return true;
@@ -355,7 +361,11 @@ void JobBook::AfterList() {
       // When its Works went is not known: perhaps just now.
       const Millis grace = std::max(kUnknownGrace, record.view.grace);
       record.had_work = true;
-      record.clear = std::max(record.clear, state_.now() + grace + options_.release_margin);
+      for (const Shard& shard : entry.charge->shards) {
+        leaving_.Add(entry.uid,
+                     {shard.cluster, {entry.key.ns, MemberJobName(entry.key.name, shard.child)}},
+                     state_.now() + grace + options_.release_margin, false);
+      }
     }
     todo_.insert(entry.uid);
   }
@@ -363,6 +373,7 @@ void JobBook::AfterList() {
 
 void JobBook::Forget(const std::string& uid) {
   news_.erase(uid);
+  leaving_.Forget(uid);
   records_.erase(uid);
 }
 
