@@ -75,7 +75,8 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   // dispatcher_send.cc: what a shard needs, and the shard.
   void Send();
   bool FetchParent();
-  void Prepare();
+  /// `refused`: intake does not take it; that was said.
+  void Prepare(const std::function<void(const std::string& why)>& refused);
   [[nodiscard]] int64_t ParentGeneration() const;
   bool BringCarriers();
   void MakeCarriers();
@@ -93,6 +94,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void RecallFrom(const std::set<std::string>& clusters, Verdict verdict,
                   const std::string& message);
   void RecallEdited(const Error& error);
+  void RefusedAsItIs(const std::string& why);
   void TooLarge(const std::string& message);
 
   // dispatcher_references.cc: what shards refer to.

@@ -86,7 +86,9 @@ void JobLook::ResizeWork(const SeenWork& work) {
     return;
   }
   if (!intake_) {
-    Prepare();
+    Prepare([this](const std::string& why) {
+      Fail({ErrorCode::kInvalid, ParentName() + " cannot be sent: " + why});
+    });
     return;
   }
   const WorkKey key(work.ns, work.name);

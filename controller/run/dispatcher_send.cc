@@ -32,7 +32,7 @@ void JobLook::Send() {
     return;
   }
   if (!intake_) {
-    Prepare();
+    Prepare([this](const std::string& why) { RefusedAsItIs(why); });
     return;
   }
   if (FetchClaims() || FetchReference()) {
@@ -66,7 +66,7 @@ int64_t JobLook::ParentGeneration() const {
   return generation != nullptr && generation->IsInteger() ? generation->AsInteger() : 0;
 }
 
-void JobLook::Prepare() {
+void JobLook::Prepare(const std::function<void(const std::string& why)>& refused) {
   const std::string uid = TextAt(*parent_, {"metadata", "uid"});
   if (uid != uid_) {
     parent_.reset();
@@ -84,7 +84,7 @@ void JobLook::Prepare() {
     // The words that Observer has for it, so that both are one Event.
     const std::string message = Complaints(intake.errors);
     Say(EventType::kWarning, "Refused", message, EventRepeat::kOnce);
-    Fail({ErrorCode::kInvalid, ParentName() + " cannot be sent: " + message});
+    refused(message);
     return;
   }
   references_ = ReferencesByTemplate(intake.defaulted);
@@ -373,6 +373,20 @@ void JobLook::RecallEdited(const Error& error) {
            Now() + context_.options.reference_recheck);
   Say(EventType::kWarning, "Recalled", "it was edited since it was placed: " + error.message,
       EventRepeat::kEachTime);
+  Step();
+}
+
+// It was edited since it was placed, and cannot be sent any more. What still runs of it stays.
+void JobLook::RefusedAsItIs(const std::string& why) {
+  const bool runs = std::any_of(seen_.works.begin(), seen_.works.end(),
+                                [](const SeenWork& work) { return !work.deleting; });
+  if (runs) {
+    Fail({ErrorCode::kInvalid, ParentName() + " cannot be sent: " + why});
+    return;
+  }
+  GiveBack(Clusters(), Verdict::kRefused, why, Now() + context_.options.reference_recheck);
+  Say(EventType::kWarning, "Recalled",
+      "it has no Work any more, and cannot be sent again before it is edited", EventRepeat::kOnce);
   Step();
 }
 

@@ -300,6 +300,40 @@ TEST_CASE("A bad edit of a job that runs is said once, whoever finds it") {
                     "spec.minAvailable (-3) must be a whole number from 0 to 2147483647"});
 }
 
+TEST_CASE("A refused job whose Work somebody deletes gives back what it held, and goes again") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  fed.Submit("a", 8);
+  fed.Submit("b", 8);
+  fed.Submit("c", 8);
+  fed.Advance(kSoon);
+  REQUIRE(fed.Phase("a") == "Running");
+  REQUIRE(fed.Running().size() == 2);
+  fed.Merge(fed.karmada, kJobs + "/a", R"({"spec":{"minAvailable":-3}})");
+  fed.Advance(Millis(5'000));
+  CHECK(fed.Running().size() == 2);  // What runs stays.
+  const Value works = fed.Get(fed.karmada, "/apis/work.karmada.io/v1alpha1/works");
+  for (const Value& work : ListAt(works, {"items"})) {
+    if (TextAt(work, {"metadata", "annotations", "federation.caldera.sh/job"}) == "team-a/a") {
+      fed.Delete(fed.karmada, "/apis/work.karmada.io/v1alpha1/namespaces/" +
+                                  TextAt(work, {"metadata", "namespace"}) + "/works/" +
+                                  TextAt(work, {"metadata", "name"}));
+    }
+  }
+  fed.Advance(Millis(20'000));
+  const State& state = one->controller->state();
+  REQUIRE(state.FindJob({"team-a", "a"}) != kNoIndex);
+  CHECK(state.job(state.FindJob({"team-a", "a"})).charge.has_value());  // Pods may be left.
+  fed.Advance(Millis(25'000));
+  CHECK_FALSE(state.job(state.FindJob({"team-a", "a"})).charge.has_value());
+  CHECK(fed.Phase("a") == "Pending");
+  CHECK(fed.Phase("c") == "Running");
+  fed.Merge(fed.karmada, kJobs + "/a", R"({"spec":{"minAvailable":8}})");
+  fed.Advance(3 * kRun);
+  CHECK(fed.Phase("a") == "Completed");
+  CHECK(Settled(state));
+}
+
 TEST_CASE("Members that are watched node by node are asked for a job's claims") {
   Federation fed;
   ControllerConfig config;
