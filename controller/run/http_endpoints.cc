@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -13,8 +14,10 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "controller/kube/url.h"
+#include "controller/run/log.h"
 
 namespace caldera {
 namespace {
@@ -27,6 +30,7 @@ using Tcp = asio::ip::tcp;
 constexpr auto kDeadline = std::chrono::seconds(30);  // Of a request, from its first byte.
 constexpr uint32_t kMaxHeader = 16U << 10U;
 constexpr int kMaxConnections = 64;
+constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr int kMaxAside = 8;  // Waiting for their turn, the one at hand included.
 
 using Response = http::response<http::string_body>;
@@ -259,10 +263,29 @@ class HttpEndpoints::Impl {
  private:
   void Accept() {
     acceptor_.async_accept([this](beast::error_code error, Tcp::socket socket) {
-      if (!error && MakeRoom()) {
+      if (error == asio::error::operation_aborted) {
+        return;
+      }
+      if (error) {
+        AcceptLater(error);
+        return;
+      }
+      accepts_ = true;
+      if (MakeRoom()) {
         std::make_shared<Connection>(std::move(socket), shared_)->Read();
       }
-      if (acceptor_.is_open() && error != asio::error::operation_aborted) {
+      Accept();
+    });
+  }
+
+  // Out of descriptors, most likely: whoever knocks would be tried again at once, and again.
+  void AcceptLater(const beast::error_code& error) {
+    if (std::exchange(accepts_, false)) {
+      Log(LogLevel::kWarn, "connections cannot be accepted", {{"error", error.message()}});
+    }
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this](beast::error_code aborted) {
+      if (!aborted) {
         Accept();
       }
     });
@@ -283,6 +306,8 @@ class HttpEndpoints::Impl {
   Shared shared_;  // Outlives io_, whose handlers hold connections.
   asio::io_context io_{1};
   Tcp::acceptor acceptor_{io_};
+  asio::steady_timer pause_{io_};
+  bool accepts_ = true;  ///< The last one could be: a failure is news.
   uint16_t port_ = 0;
   std::thread thread_;
 };

@@ -2,11 +2,15 @@
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <ctime>
 #include <future>
 #include <string>
 #include <thread>
@@ -16,16 +20,48 @@ using namespace caldera;
 
 namespace {
 
-int Connect(uint16_t port) {
+int Socket() {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   REQUIRE(fd >= 0);
+  return fd;
+}
+
+void Connect(int fd, uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the socket API's own way.
   REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+}
+
+int Connect(uint16_t port) {
+  const int fd = Socket();
+  Connect(fd, port);
   return fd;
+}
+
+/// While it is there this process gets no more file descriptors.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    const int lowest_free = Socket();
+    ::close(lowest_free);
+    const rlimit none{static_cast<rlim_t>(lowest_free), before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+bool IsAnsweredWithin(int fd, std::chrono::milliseconds longest) {
+  pollfd answer{fd, POLLIN, 0};
+  return ::poll(&answer, 1, static_cast<int>(longest.count())) != 0;
 }
 
 void Send(int fd, const std::string& text) {
@@ -142,6 +178,23 @@ TEST_CASE("who holds connections without asking keeps nobody out") {
   Send(idle.back(), "ain?job=b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(Has(Receive(idle.back()), "200 OK"));
   std::for_each(idle.begin(), idle.end(), ::close);
+}
+
+TEST_CASE("without descriptors it waits, and serves who knocked once there are some") {
+  Served served;
+  REQUIRE(Has(served.Get("/explain?job=a"), "200 OK"));
+  const int fd = Socket();
+  {
+    const NoDescriptors none;
+    Connect(fd, served.endpoints->port());
+    Send(fd, "GET /explain?job=b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    const std::clock_t before = std::clock();
+    CHECK_FALSE(IsAnsweredWithin(fd, std::chrono::milliseconds(300)));
+    // A loop that does not pause takes all of the time.
+    CHECK(std::clock() - before < CLOCKS_PER_SEC / 10);
+  }
+  CHECK(Has(Receive(fd), "200 OK"));
+  ::close(fd);
 }
 
 TEST_CASE("an address or port that cannot be had is a clear error") {
