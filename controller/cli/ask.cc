@@ -8,6 +8,7 @@
 
 #include "controller/cli/command.h"
 #include "controller/cli/messages.h"
+#include "controller/cli/options.h"
 
 namespace caldera {
 namespace {
@@ -76,9 +77,11 @@ void AddAskOptions(CLI::App& command, AskOptions& options) {
   command
       .add_option("--server", options.server,
                   "A running controller, such as http://127.0.0.1:8080 (default: CALDERA_SERVER)")
-      ->type_name("URL");
+      ->type_name("URL")
+      ->check(CheckNotEmpty);
   command.add_option("--ledger", options.ledger, "The ledger's file")
       ->type_name("FILE")
+      ->check(CheckNotEmpty)
       ->envname("CALDERA_LEDGER");
 }
 

@@ -368,14 +368,8 @@ Result<Value> ReadTree(std::string_view text, const std::string& file) {
   return root;
 }
 
-}  // namespace
-
-Result<ControllerConfig> ReadConfig(std::string_view text, const std::string& file,
-                                    const std::vector<std::pair<std::string, Value>>& overrides) {
-  CALDERA_TRY(Value tree, ReadTree(text, file));
-  for (const auto& [key, value] : overrides) {
-    SetAt(tree, key, value);
-  }
+/// `whole`: nothing is put over it any more, so what one setting asks of another holds too.
+Result<ControllerConfig> ReadSettings(const Value& tree, const std::string& file, bool whole) {
   IssueSink sink;
   sink.file = file;
   const Field root(&tree, "", {}, sink);
@@ -385,9 +379,24 @@ Result<ControllerConfig> ReadConfig(std::string_view text, const std::string& fi
   for (const Knob& knob : knobs) {
     knob.take(FieldAt(root, knob.key), config);
   }
-  CheckTogether(root, config);
+  if (whole) {
+    CheckTogether(root, config);
+  }
   CALDERA_CHECK(Complaints(sink.errors));
   return config;
+}
+
+}  // namespace
+
+Result<ControllerConfig> ReadConfig(std::string_view text, const std::string& file,
+                                    const std::vector<std::pair<std::string, Value>>& overrides) {
+  CALDERA_TRY(Value tree, ReadTree(text, file));
+  // By itself first: what is put over a mistake would hide it until it is left out.
+  CALDERA_CHECK(ReadSettings(tree, file, false));
+  for (const auto& [key, value] : overrides) {
+    SetAt(tree, key, value);
+  }
+  return ReadSettings(tree, file, true);
 }
 
 Result<std::pair<std::string, Value>> ParseOverride(std::string_view text) {
@@ -399,7 +408,11 @@ Result<std::pair<std::string, Value>> ParseOverride(std::string_view text) {
   const std::string key(text.substr(0, equals));
   CALDERA_TRY(Value tree, ReadTree("value: " + std::string(text.substr(equals + 1)), "--set"));
   const Value* const value = tree.Find("value");
-  return std::pair(key, value == nullptr ? Value() : *value);
+  if (value == nullptr || value->IsNull()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("--set {}: has no value; an empty text is {}=\"\"", text, key));
+  }
+  return std::pair(key, *value);
 }
 
 std::string DescribeConfig() {

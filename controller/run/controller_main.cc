@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "controller/cli/ask.h"
+#include "controller/cli/options.h"
 #include "controller/kube/kubeconfig.h"
 #include "controller/kube/rest_transport.h"
 #include "controller/run/config.h"
@@ -45,6 +46,7 @@ struct Flags {
 void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config, "Settings, a YAML file")
       ->envname("CALDERA_CONFIG")
+      ->check(CheckNotEmpty)
       ->type_name("FILE");
   app.add_option("--set", flags.settings,
                  "One setting, over the file's; may be repeated, such as --set timing.batch=10ms")
@@ -53,9 +55,11 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--kubeconfig", flags.kubeconfig, "Short for --set karmada.kubeconfig=FILE")
       ->envname("CALDERA_KUBECONFIG")
+      ->check(CheckNotEmpty)
       ->type_name("FILE");
   app.add_option("--ledger", flags.ledger, "Short for --set ledger.path=FILE")
       ->envname("CALDERA_LEDGER")
+      ->check(CheckNotEmpty)
       ->type_name("FILE");
   app.add_flag("--observe", flags.observe,
                "Watch, plan and explain, but write nothing to any cluster");

@@ -33,6 +33,11 @@ TEST_CASE("an empty option is an unset variable, not an absent option") {
     CAPTURE(option);
     Refused(Plan({option, ""}), "must not be empty");
   }
+  for (const std::string option : {"--ledger", "--server"}) {
+    CAPTURE(option);
+    Refused(RunCaldera({"explain", "a", option, ""}), option + ": must not be empty");
+    Refused(RunCaldera({"ledger", "queues", option, ""}), option + ": must not be empty");
+  }
 }
 
 TEST_CASE("a plan that cannot be explained or rendered is not recorded") {

@@ -68,6 +68,21 @@ TEST_CASE("the access to members has an owner") {
         std::string::npos);
 }
 
+TEST_CASE("what is put over a mistake in the file does not hide it") {
+  const auto port = ParseOverride("listen.port=0");
+  REQUIRE(port.has_value());
+  for (const std::string text : {"listen: 5", "listen: {port: none}", "listen: {prt: 1}"}) {
+    const auto config = ReadConfig(text, "caldera.yaml", {*port});
+    REQUIRE_MESSAGE(!config.has_value(), text);
+    CHECK(config.error().message.find("caldera.yaml:1:") != std::string::npos);
+    CHECK(config.error().message.find("listen") != std::string::npos);
+  }
+  // What a setting asks of another holds of both together.
+  const auto deadline = ParseOverride("leader.leaseDuration=30s");
+  REQUIRE(deadline.has_value());
+  CHECK(ReadConfig("leader: {renewDeadline: 20s}", "caldera.yaml", {*deadline}).has_value());
+}
+
 TEST_CASE("what does not go together is refused") {
   CHECK(ErrorOf("leader: {renewDeadline: 20s}").find("leader.renewDeadline") != std::string::npos);
   CHECK(ErrorOf("leader: {retryPeriod: 10s}").find("leader.retryPeriod") != std::string::npos);
@@ -84,6 +99,10 @@ TEST_CASE("what is no setting at all is refused") {
   CHECK(!ErrorOf("observe: true\n---\nobserve: false\n").empty());
   CHECK(!ParseOverride("timing.batch").has_value());
   CHECK(!ParseOverride("=1").has_value());
+  const auto absent = ParseOverride("ledger.path=");
+  REQUIRE(!absent.has_value());
+  CHECK(absent.error().message.find("--set ledger.path=: has no value") != std::string::npos);
+  CHECK(ParseOverride("karmada.kubeconfig=\"\"").has_value());
   CHECK(!ParseOverride("a=[").has_value());
 }
 
