@@ -4,8 +4,20 @@
 
 namespace caldera {
 
+Time ForwardTime::Read(Time wall, std::chrono::nanoseconds steady) {
+  const Time behind = anchor_ + std::chrono::duration_cast<Millis>((steady - anchored_) / 10 * 9);
+  if (wall < behind) {
+    return behind;
+  }
+  anchor_ = wall;
+  anchored_ = steady;
+  return wall;
+}
+
 Time SystemClock::Now() const {
-  return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  const std::lock_guard lock(mutex_);
+  return time_.Read(std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()),
+                    std::chrono::steady_clock::now().time_since_epoch());
 }
 
 void Executor::Post(Step step) {
@@ -59,8 +71,8 @@ bool Executor::RunDue() {
 Time Executor::NextTimer() const { return timers_.empty() ? Time{} : timers_.begin()->first.first; }
 
 void Executor::Run() {
-  // The wait is on the steady clock for a difference of our clock's times: a jump of the machine's
-  // clock makes one wait too long or short, never a busy loop. It is bounded for the same reason.
+  // The wait is on the steady clock for a difference of our clock's times: a jump ahead of the
+  // machine's clock makes one wait too long, so it is bounded.
   constexpr Millis kLongestWait{1000};
   for (;;) {
     RunDue();

@@ -3,6 +3,7 @@
 // in virtual time (RunDue, a clock that the test moves).
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -25,10 +26,28 @@ class Clock {
   [[nodiscard]] virtual Time Now() const = 0;
 };
 
-/// The machine's clock.
+/// A wall clock without its jumps back, which would leave every timer waiting, and a leader in a
+/// term that it does not renew. It goes where the wall clock goes; while that is behind, it goes on
+/// at nine tenths of its speed until they meet. A value; no I/O.
+class ForwardTime {
+ public:
+  /// What to show at that reading of the wall clock and of one that only goes on. Never less than
+  /// before, where `steady` is not.
+  Time Read(Time wall, std::chrono::nanoseconds steady);
+
+ private:
+  Time anchor_;  ///< When both were together.
+  std::chrono::nanoseconds anchored_{0};
+};
+
+/// The machine's clock, as ForwardTime. From any thread.
 class SystemClock final : public Clock {
  public:
   [[nodiscard]] Time Now() const override;
+
+ private:
+  mutable std::mutex mutex_;  // guards time_
+  mutable ForwardTime time_;
 };
 
 /// A clock that stands still until it is moved; for tests, the sandbox and simulation.

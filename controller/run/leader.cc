@@ -1,5 +1,6 @@
 #include "controller/run/leader.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -97,16 +98,19 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     }
     const std::string holder = TextAt(*lease, {"spec", "holderIdentity"});
     const std::string version = TextAt(*lease, {"metadata", "resourceVersion"});
+    // Time in which nobody looked does not count: the clock may have been put ahead.
+    unchanged_ += std::min(Now() - looked_, 2 * config_.retry);
+    looked_ = Now();
     if (version != seen_version_) {
       seen_version_ = version;
-      seen_at_ = Now();
+      unchanged_ = Millis(0);
     }
     Tell(holder);
     lease_ = *std::move(lease);
     const bool ours = holder == config_.identity;
     if (leading_ && !ours) {
       Lose(holder + " holds the Lease now");
-    } else if (ours || holder.empty() || Now() - seen_at_ >= Duration()) {
+    } else if (ours || holder.empty() || unchanged_ >= Duration()) {
       Write();
     }
   }
@@ -190,7 +194,8 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   const LeaderHandlers handlers_;
   Value lease_{Value::Map{}};
   std::string seen_version_;
-  Time seen_at_;
+  Millis unchanged_{0};  ///< For how long the Lease was seen to be of that version.
+  Time looked_;
   Time renewed_;
   bool leading_ = false;
   bool stopped_ = false;

@@ -1,7 +1,7 @@
 // One leader at a time by a Lease in the Karmada API, as client-go's leader election does it: who
 // holds the Lease renews it; others take it once it has not been renewed for its duration by their
-// own clock, so that clocks need not agree. A term that could not renew in time is over for good:
-// the process ends and starts again. One thread (the executor's).
+// own clock, so that clocks need not agree, nor stay as they are. A term that could not renew in
+// time is over for good: the process ends and starts again. One thread (the executor's).
 #pragma once
 
 #include <functional>

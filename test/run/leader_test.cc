@@ -60,8 +60,10 @@ struct Replica {
   std::string lost;
   LeaderElection election;
 
-  Replica(Place& place, const std::string& identity)
-      : client(place.server, place.executor, OneAttempt()),
+  Replica(Place& place, const std::string& identity) : Replica(place, identity, place.executor) {}
+  /// On a machine of its own.
+  Replica(Place& place, const std::string& identity, Executor& executor)
+      : client(place.server, executor, OneAttempt()),
         election(client, ConfigOf(identity),
                  {[this] { ++led; }, [this](const std::string& why) { lost = why; },
                   [](const std::string&) {}, [](const Error&) {}}) {}
@@ -144,6 +146,30 @@ TEST_CASE("a leader that cannot renew ends its term before another can begin") {
   place.Advance(Millis(4'000));
   CHECK(!a.election.leading());
   CHECK(a.lost.find("could not be renewed") != std::string::npos);
+}
+
+TEST_CASE("a clock that is put ahead takes no lease from a leader that renews it") {
+  Place place;
+  ManualClock clock{kStart};
+  Executor executor{clock};
+  Replica a(place, "a");
+  Replica b(place, "b", executor);
+  a.election.Start();
+  place.Settle();
+  b.election.Start();
+  const auto advance = [&](Millis span) {
+    for (Millis gone{0}; gone < span; gone += Millis(100)) {
+      clock.Set(clock.Now() + Millis(100));
+      place.Advance(Millis(100));
+      while (executor.RunDue() || place.executor.RunDue()) {
+      }
+    }
+  };
+  advance(Millis(10'000));
+  clock.Set(clock.Now() + Millis(3'600'000));
+  advance(Millis(60'000));
+  CHECK(a.election.leading());
+  CHECK(b.led == 0);
 }
 
 TEST_CASE("a lease taken by somebody else ends the term") {
