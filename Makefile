@@ -12,10 +12,10 @@ SOURCES = find controller federation storage test -name '*.cc' -o -name '*.h'
 CALDERA = build/release/caldera
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo tour sandbox programs test e2e check bench fuzz format lint format-check asan
+.PHONY: help deps build demo tour sandbox programs test e2e check bench bench-gate fuzz format lint format-check asan
 
 help: ## Show this menu
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 deps: ## Install the Debian packages that are missing (as root)
 	@.ci/deps
@@ -55,6 +55,9 @@ check: format-check lint test asan ## All that must be clean before a change lan
 bench: build ## Every benchmark: planning, rounds, ledger, simulations (build/bench.json)
 	@cmake --build --preset release --target bench_programs
 	@test/bench/bench.sh $(BENCH_ARGS) build/release build/bench.json
+
+bench-gate: ## Only what has a limit in test/bench/limits.txt; fails above one
+	@$(MAKE) --no-print-directory bench BENCH_ARGS=--gate
 
 fuzz: ## Fuzz each target for FUZZ_SECONDS (60)
 	@.ci/deps

@@ -11,6 +11,8 @@
 #include <string>
 #include <system_error>
 
+#include "test/bench/arguments.h"
+
 namespace {
 
 constexpr int kTenants = 40;
@@ -171,14 +173,23 @@ bool Write(const std::filesystem::path& folder, const Sizes& sizes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
+  const auto arguments = caldera::bench::ReadArguments(argc, argv, 4, 4);
+  Sizes sizes;
+  if (arguments.has_value()) {
+    const auto number = [&](size_t word) {
+      return static_cast<int>(caldera::bench::Positive(arguments->words[word]));
+    };
+    sizes = {number(1), number(2), number(3)};
+  }
+  if (sizes.jobs == 0 || sizes.queues == 0 || sizes.clusters == 0) {
     std::fputs("usage: bench_generate DIR JOBS QUEUES CLUSTERS\n", stderr);
     return 2;
   }
+  const std::string& folder = arguments->words[0];
   std::error_code failure;
-  std::filesystem::create_directories(argv[1], failure);
-  if (failure || !Write(argv[1], {std::atoi(argv[2]), std::atoi(argv[3]), std::atoi(argv[4])})) {
-    std::fprintf(stderr, "bench_generate: cannot write %s\n", argv[1]);
+  std::filesystem::create_directories(folder, failure);
+  if (failure || !Write(folder, sizes)) {
+    std::fprintf(stderr, "bench_generate: cannot write %s\n", folder.c_str());
     return 1;
   }
   return 0;

@@ -1,11 +1,11 @@
 // bench_ledger OUT.json FOLDER [--smoke]: how much of what the disk and SQLite allow the ledger
 // keeps: intents a second in cycles of 100, synchronous=FULL, over the bare insertion of the same
-// rows into the same tables in as many transactions. FOLDER must lie on the disk that matters.
+// rows into the same tables in as many transactions, the best of five of each. FOLDER must lie on
+// the disk that matters; the files of a run before are replaced.
 #include <sqlite3.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -15,6 +15,7 @@
 
 #include "federation/planner.h"
 #include "storage/ledger.h"
+#include "test/bench/arguments.h"
 #include "test/bench/bench_world.h"
 #include "test/bench/report.h"
 
@@ -80,10 +81,16 @@ std::string Text(const Row& row, size_t column) {
   return reinterpret_cast<const char*>(sqlite3_value_text(row[column].get()));
 }
 
+void RemoveLedger(const std::string& path) {
+  for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
+    std::filesystem::remove(path + suffix);
+  }
+}
+
 /// Seconds that the ledger takes for `cycles` cycles, each with 100 jobs that come and are placed.
 double RecordAll(const std::string& path, int cycles) {
   WorldSize size;
-  size.queues = 200;
+  size.queues = 1000;
   size.clusters = 50;
   size.pending = int64_t{cycles} * kBatch;
   State state = EmptyWorld(size);
@@ -179,26 +186,28 @@ double InsertAll(const std::string& source, const std::string& target, int cycle
 }  // namespace caldera::bench
 
 int main(int argc, char** argv) {
-  using caldera::bench::Measure;
-  if (argc < 3) {
+  using namespace caldera::bench;
+  const auto arguments = ReadArguments(argc, argv, 2, 2, SmallRun::kSmoke);
+  if (!arguments.has_value()) {
     std::fputs("usage: bench_ledger OUT.json FOLDER [--smoke]\n", stderr);
     return 2;
   }
-  const bool smoke = argc > 3 && std::strcmp(argv[3], "--smoke") == 0;
-  const int cycles = smoke ? 3 : 100;
-  const std::filesystem::path folder(argv[2]);
+  const int cycles = arguments->smoke ? 3 : 100;
+  const std::filesystem::path folder(arguments->words[1]);
   std::filesystem::create_directories(folder);
   double ledger = 1e9;
   double bare = 1e9;
-  for (int run = 0; run < (smoke ? 1 : 5); ++run) {
+  for (int run = 0; run < (arguments->smoke ? 1 : 5); ++run) {
     const std::string name = (folder / ("ledger" + std::to_string(run) + ".db")).string();
     const std::string copy = (folder / ("bare" + std::to_string(run) + ".db")).string();
-    ledger = std::min(ledger, caldera::bench::RecordAll(name, cycles));
-    bare = std::min(bare, caldera::bench::InsertAll(name, copy, cycles));
+    RemoveLedger(name);
+    RemoveLedger(copy);
+    ledger = std::min(ledger, RecordAll(name, cycles));
+    bare = std::min(bare, InsertAll(name, copy, cycles));
   }
-  const double intents = cycles * 100.0;
+  const double intents = double{kBatch} * cycles;
   const std::vector<Measure> measures{{"ledger_intents", intents / ledger, "1/s"},
                                       {"ledger_bare", intents / bare, "1/s"},
                                       {"ledger_share", 100 * bare / ledger, "%"}};
-  return caldera::bench::Report(argv[1], measures) ? 0 : 1;
+  return Report(arguments->words[0], measures) ? 0 : 1;
 }

@@ -14,6 +14,7 @@
 
 #include "controller/run/controller.h"
 #include "controller/run/log.h"
+#include "test/bench/arguments.h"
 #include "test/bench/report.h"
 
 namespace caldera::bench {
@@ -144,22 +145,14 @@ int Run(const std::string& out, const std::filesystem::path& folder, int jobs, i
   }
   const auto start = Clock::now();
   (*controller)->Start();
-  double listed = 0;
-  int64_t after_list = 0;
   while (ledger->LastCycle() == 0) {
     executor.RunDue();
-    if (listed == 0 && (*controller)->NotReady().empty()) {
-      listed = SecondsSince(start);
-      after_list = PeakMegabytes();
-    }
   }
   const double decided = SecondsSince(start);
   const int64_t peak = PeakMegabytes();
   const bool written = Report(
       out, {{"list_json", static_cast<double>(api.bytes()) / 1e6, "MB"},
-            {"list_jobs", jobs / listed, "1/s"},
-            {"list_first_cycle", (decided - listed) * 1e3, "ms"},
-            {"list_peak_listed", static_cast<double>(after_list), "MiB"},
+            {"list_jobs", jobs / decided, "1/s"},
             {"list_peak", static_cast<double>(peak), "MiB"},
             {"list_bytes_per_job", static_cast<double>(peak - before) * 1048576 / jobs, "B"}});
   if (peak > limit) {
@@ -174,9 +167,13 @@ int Run(const std::string& out, const std::filesystem::path& folder, int jobs, i
 }  // namespace caldera::bench
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
+  using namespace caldera::bench;
+  const auto arguments = ReadArguments(argc, argv, 4, 4);
+  const int64_t jobs = arguments.has_value() ? Positive(arguments->words[2]) : 0;
+  const int64_t limit = arguments.has_value() ? Positive(arguments->words[3]) : 0;
+  if (jobs == 0 || limit == 0) {
     std::fputs("usage: bench_list OUT.json FOLDER JOBS LIMIT_MB\n", stderr);
     return 2;
   }
-  return caldera::bench::Run(argv[1], argv[2], std::atoi(argv[3]), std::atoll(argv[4]));
+  return Run(arguments->words[0], arguments->words[1], static_cast<int>(jobs), limit);
 }

@@ -2,28 +2,25 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
-#include <map>
+#include <numeric>
 
 namespace caldera::bench {
 namespace {
 
-struct Goal {
-  double wanted;
-  double goal;
-  bool more_is_better;
-};
+constexpr size_t kProbeBytes = size_t{64} << 20U;
+constexpr int kProbeRuns = 5;
 
-// The table of the issue: what is wanted now, and the goal.
-const std::map<std::string, Goal> kGoals{
-    {"round_1m_s64", {150, 50, false}},         {"round_1m_s1024", {300, 120, false}},
-    {"nothing_fits_1m", {2000, 250, false}},    {"event_p50", {100, 5, false}},
-    {"event_p99", {1000, 20, false}},           {"entitlement_1000", {500, 150, false}},
-    {"entitlement_10000", {5000, 1600, false}}, {"bytes_per_pending", {200, 72, false}},
-    {"growth_round", {1.5, 1.2, false}},        {"growth_nothing_fits", {1.5, 1.2, false}},
-    {"ledger_share", {60, 80, true}},           {"simulate_100k", {20000, 100000, true}}};
+std::string Number(const char* format, double value) {
+  char text[64];  // NOLINT(modernize-avoid-c-arrays)
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
 
 std::string Processor() {
   std::ifstream info("/proc/cpuinfo");
@@ -36,32 +33,65 @@ std::string Processor() {
   return "unknown processor";
 }
 
-std::string Machine() {
-  char copy[32];  // NOLINT(modernize-avoid-c-arrays)
-  std::snprintf(copy, sizeof copy, "%.1f", MemoryCopy());
-  return Processor() + ", " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) +
-         " cores, memory copy " + copy + " GB/s";
+std::string Compiler() {
+#ifdef __clang__
+  return "clang " __clang_version__;
+#else
+  return "g++ " __VERSION__;
+#endif
 }
 
-void Print(const Measure& measure) {
-  std::printf("%-26s %12.2f %-8s", measure.name.c_str(), measure.value, measure.unit.c_str());
-  if (const auto it = kGoals.find(measure.name); it != kGoals.end()) {
-    const Goal& goal = it->second;
-    const bool met =
-        goal.more_is_better ? measure.value >= goal.wanted : measure.value <= goal.wanted;
-    std::printf("  wanted %g, goal %g%s", goal.wanted, goal.goal, met ? "" : "  <-- not met");
-  }
-  std::printf("\n");
+std::string Machine() {
+  const double bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const char* commit = std::getenv("BENCH_COMMIT");  // NOLINT(concurrency-mt-unsafe): one thread.
+  std::string machine = Processor() + ", " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) +
+                        " cores, " + Number("%.1f GiB", bytes / (1 << 30)) + ", memory copy " +
+                        Number("%.1f GB/s", MemoryCopy()) + ", " + Compiler() + ", commit " +
+                        (commit == nullptr ? "unknown" : commit);
+  std::erase_if(machine, [](char c) { return c == '"' || c == '\\'; });
+  return machine;
 }
 
 }  // namespace
 
+double ProcessorSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
 double MemoryCopy() {
-  constexpr size_t kBytes = size_t{64} << 20U;
-  const std::vector<char> from(kBytes, 1);
-  std::vector<char> to(kBytes, 2);
-  const double seconds = Least(5, [&] { std::memcpy(to.data(), from.data(), kBytes); });
-  return to[kBytes / 2] == 1 ? static_cast<double>(kBytes) / seconds / 1e9 : 0;
+  const std::vector<char> from(kProbeBytes, 1);
+  std::vector<char> to(kProbeBytes, 2);
+  const double seconds =
+      Least(kProbeRuns, [&] { std::memcpy(to.data(), from.data(), kProbeBytes); });
+  return to[kProbeBytes / 2] == 1 ? static_cast<double>(kProbeBytes) / seconds / 1e9 : 0;
+}
+
+double MemoryHop() {
+  constexpr size_t kLine = 64 / sizeof(uint32_t);
+  constexpr auto kLines = static_cast<uint32_t>(kProbeBytes / 64);
+  std::vector<uint32_t> order(kLines);
+  std::iota(order.begin(), order.end(), 0U);
+  // One ring through all lines: Sattolo's shuffle, with the numbers of a linear congruence.
+  uint64_t random = 20261201;
+  for (uint32_t i = kLines - 1; i > 0; --i) {
+    random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+    std::swap(order[i], order[(random >> 33U) % i]);
+  }
+  std::vector<uint32_t> lines(kLines * kLine);
+  for (uint32_t i = 0; i < kLines; ++i) {
+    lines[i * kLine] = order[i];
+  }
+  constexpr int kHops = 400'000;
+  uint32_t at = 0;
+  const double seconds = Least(kProbeRuns, [&] {
+    for (int hop = 0; hop < kHops; ++hop) {
+      at = lines[at * kLine];
+    }
+  });
+  return at < kLines ? seconds / kHops * 1e9 : 0;
 }
 
 bool Report(const std::string& path, const std::vector<Measure>& measures) {
@@ -75,13 +105,12 @@ bool Report(const std::string& path, const std::vector<Measure>& measures) {
       }
     }
   }
-  const std::string machine = Machine();
+  const std::string tail =
+      R"(", "machine": ")" + Machine() + R"(", "hop": )" + Number("%.1f", MemoryHop()) + "}";
   for (const Measure& measure : measures) {
-    Print(measure);
-    char value[64];  // NOLINT(modernize-avoid-c-arrays)
-    std::snprintf(value, sizeof value, "%.6g", measure.value);
-    items.push_back(R"(  {"name": ")" + measure.name + R"(", "value": )" + value +
-                    R"(, "unit": ")" + measure.unit + R"(", "machine": ")" + machine + "\"}");
+    std::printf("%-30s %12.2f %s\n", measure.name.c_str(), measure.value, measure.unit.c_str());
+    items.push_back(R"(  {"name": ")" + measure.name + R"(", "value": )" +
+                    Number("%.6g", measure.value) + R"(, "unit": ")" + measure.unit + tail);
   }
   std::fflush(stdout);
   std::ofstream out(path);

@@ -7,13 +7,14 @@
 //   b8_blocked     10,000 jobs for a flavour that is full, one for another at position 1,000
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <string>
 #include <system_error>
+
+#include "test/bench/arguments.h"
 
 namespace {
 
@@ -174,8 +175,11 @@ const std::map<std::string, std::function<void(Writer&)>> kWorkloads{
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto workload = argc < 3 ? kWorkloads.end() : kWorkloads.find(argv[1]);
-  const int scale = argc > 3 ? std::atoi(argv[3]) : 1;
+  const auto arguments = caldera::bench::ReadArguments(argc, argv, 2, 3);
+  const auto workload =
+      arguments.has_value() ? kWorkloads.find(arguments->words[0]) : kWorkloads.end();
+  const bool scaled = arguments.has_value() && arguments->words.size() == 3;
+  const int64_t scale = scaled ? caldera::bench::Positive(arguments->words[2]) : 1;
   if (workload == kWorkloads.end() || scale < 1) {
     std::fputs("usage: bench_scenarios NAME DIR [SCALE], of these names:\n", stderr);
     for (const auto& [name, write] : kWorkloads) {
@@ -184,11 +188,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::error_code failure;
-  std::filesystem::create_directories(argv[2], failure);
-  Writer writer(argv[2], scale);
+  const std::string& folder = arguments->words[1];
+  std::filesystem::create_directories(folder, failure);
+  Writer writer(folder, static_cast<int>(scale));
   workload->second(writer);
   if (failure || !writer.Finish()) {
-    std::fprintf(stderr, "bench_scenarios: cannot write %s\n", argv[2]);
+    std::fprintf(stderr, "bench_scenarios: cannot write %s\n", folder.c_str());
     return 1;
   }
   return 0;
