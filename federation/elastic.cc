@@ -7,6 +7,7 @@
 #include "federation/amounts.h"
 #include "federation/feasibility.h"
 #include "federation/gate.h"
+#include "federation/shards.h"
 
 namespace caldera {
 
@@ -30,27 +31,12 @@ bool Allowed(const Round& round, const JobEntry& job, ClusterIndex cluster, cons
 
 /// `extra` pods more, in the order of the tasks.
 std::vector<int32_t> Widened(const JobSpec& spec, std::vector<int32_t> counts, int32_t extra) {
-  for (size_t t = 0; t < counts.size(); ++t) {
-    const int32_t more = std::min(extra, spec.tasks[t].replicas - counts[t]);
-    extra -= more;
-    counts[t] += more;
+  std::vector<int32_t> all;
+  all.reserve(counts.size());
+  for (const Task& task : spec.tasks) {
+    all.push_back(task.replicas);
   }
-  return counts;
-}
-
-/// The largest `extra` in [low, high] for which `holds`, if it holds for `low` and never again
-/// after it failed once.
-template <typename Holds>
-int32_t Largest(int32_t low, int32_t high, const Holds& holds) {
-  while (low < high) {
-    const int32_t middle = low + (high - low + 1) / 2;
-    if (holds(middle)) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
+  return Between(std::move(counts), all, extra);
 }
 
 }  // namespace
@@ -106,6 +92,47 @@ int32_t MissingIn(const JobSpec& spec, const std::vector<int32_t>& held) {
   return missing;
 }
 
+std::vector<int32_t> Between(std::vector<int32_t> low, const std::vector<int32_t>& high,
+                             int32_t extra) {
+  for (size_t t = 0; t < low.size(); ++t) {
+    const int32_t more = std::min(extra, high[t] - low[t]);
+    extra -= more;
+    low[t] += more;
+  }
+  return low;
+}
+
+std::optional<std::vector<int32_t>> FloorBelow(const State& state, const JobEntry& job) {
+  const JobSpec& spec = state.spec(job);
+  if (job.charge->shards.size() != 1) {
+    return std::nullopt;
+  }
+  const Shard& held = job.charge->shards.front();
+  if (!(held.InWaves() || spec.elastic) || !MayBePartial(spec) || !HasTasksOf(spec, held) ||
+      (held.InWaves() && IsEdited(spec, held))) {
+    return std::nullopt;
+  }
+  const std::vector<int32_t> counts = CountsOf(held);
+  for (size_t t = 0; t < counts.size(); ++t) {
+    if (counts[t] > spec.tasks[t].replicas) {
+      return std::nullopt;
+    }
+  }
+  std::vector<int32_t> floor = FloorOf(spec);
+  Shard same = held;
+  SetCounts(spec, counts, same);
+  const bool above = ReachesFloor(spec, counts) && counts != floor;
+  return above && same.requests == held.requests ? std::optional(std::move(floor)) : std::nullopt;
+}
+
+bool IsDraining(const State& state, const JobEntry& job) {
+  const Shard& held = job.charge->shards.front();
+  return job.charge->shards.size() == 1 && held.InWaves() && held.shrunk != Time() &&
+         state.now() < held.shrunk + state.settings().reserve_after &&
+         HasTasksOf(state.spec(job), held) &&
+         held.requests != GrantOf(state.spec(job), CountsOf(held));
+}
+
 std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
                                        const std::vector<ClusterView>& views,
                                        const Reservations& reservations) {
@@ -135,7 +162,7 @@ std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
       continue;
     }
     // All of it did not fit anywhere.
-    const int32_t extra = Largest(0, missing, holds);
+    const int32_t extra = LargestOf(0, missing, holds);
     if (extra > most) {
       most = extra;
       best = PartialSite{c, Widened(spec, floor, extra), pods_with(extra)};
@@ -211,7 +238,7 @@ std::optional<PartialSite> FindGrowth(const Round& round, JobIndex index,
   const auto pods_with = [&](int32_t extra) {
     return PodsBeyond(state, spec, counts, Widened(spec, counts, extra), held.InWaves());
   };
-  const int32_t more = Largest(0, MissingIn(spec, counts), [&](int32_t extra) {
+  const int32_t more = LargestOf(0, MissingIn(spec, counts), [&](int32_t extra) {
     const MorePods pods = pods_with(extra);
     return Allowed(round, job, view->index, pods) && Fits(*view, pods);
   });

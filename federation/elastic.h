@@ -1,6 +1,8 @@
 // Jobs that may be granted less than all their pods. Where no cluster holds one at full replicas
 // within its limits, it is placed at any number of pods from its floor up, the most that fit; what
 // is missing is added later, in the last pass of a round, outside of room that is kept for others.
+// What it has above its floor it gives to who deserves it, before anybody is evicted
+// (preemption.h).
 //   elastic: "true"  trainers that rescale: they are granted replicas
 //   any other Job whose gang is smaller than all its pods: it keeps its replicas and runs in waves
 //                    (waves.h)
@@ -33,6 +35,32 @@ std::vector<int32_t> FloorOf(const JobSpec& spec);
 bool ReachesFloor(const JobSpec& spec, const std::vector<int32_t>& counts);
 /// How many pods of the spec are missing in `held`.
 int32_t MissingIn(const JobSpec& spec, const std::vector<int32_t>& held);
+/// `extra` pods more than `low`, in the order of the tasks, of none more than `high`.
+std::vector<int32_t> Between(std::vector<int32_t> low, const std::vector<int32_t>& high,
+                             int32_t extra);
+
+/// The largest `extra` in [low, high] for which `holds`, if it holds for `low` and never again
+/// after it failed once.
+template <typename Holds>
+int32_t LargestOf(int32_t low, int32_t high, const Holds& holds) {
+  while (low < high) {
+    const int32_t middle = low + (high - low + 1) / 2;
+    if (holds(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/// Of a placed job that may be partial and has more than its floor: the floor, down to which it may
+/// be shrunk. Nothing of any other, and of one that is being resized.
+std::optional<std::vector<int32_t>> FloorBelow(const State& state, const JobEntry& job);
+/// A placed job in waves of which pods beyond a lowered grant may still run: they are charged, but
+/// are about to end. For so long as a job without a known start waits for its reservation
+/// (reserve_after); after that nobody counts on it.
+bool IsDraining(const State& state, const JobEntry& job);
 
 /// What a job can have in a cluster.
 struct PartialSite {

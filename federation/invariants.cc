@@ -50,15 +50,22 @@ class Checker {
       Expect(false, "it holds nothing that it could be evicted from");
       return;
     }
-    const JobSpec& spec = state_.spec(job);
     Expect(action.shards == job.charge->shards, "it is evicted from other shards than it holds");
+    CheckMakesRoom(job, action, true);
+  }
+
+  /// What holds for whoever is evicted or shrunk for another.
+  void CheckMakesRoom(const JobEntry& job, const Action& action, bool loses_work) {
+    const JobSpec& spec = state_.spec(job);
     Expect(spec.preemptible, "it is not preemptible");
     const Millis least = spec.min_runtime.value_or(state_.settings().min_runtime);
-    Expect(state_.now() - job.charge->at >= least, "it has not run for its min-runtime");
+    Expect(!loses_work || state_.now() - job.charge->at >= least,
+           "it has not run for its min-runtime");
     const auto lately = std::count_if(
         job.evictions.begin(), job.evictions.end(),
         [&](const Eviction& past) { return state_.now() - past.at < std::chrono::hours(24); });
-    Expect(lately < state_.settings().evictions_a_day, "it was evicted too often in a day");
+    Expect(!loses_work || lately < state_.settings().evictions_a_day,
+           "it was evicted too often in a day");
     const JobIndex by = state_.FindJob(action.beneficiary, action.beneficiary_uid);
     if (by == kNoIndex || !state_.job(by).Pending()) {
       Expect(false, "who it makes room for does not wait");
@@ -134,6 +141,17 @@ class Checker {
            "its place is another");
     Expect(!job.suspended && !job.claimed_elsewhere, "it is held back");
     CheckSums(job, action);
+    const JobSpec& spec = state_.spec(job);
+    if (!action.beneficiary.name.empty()) {
+      Expect(action.action == ActionKind::kShrink && !job.Evicting(),
+             "only who stays and shrinks makes room so");
+      CheckMakesRoom(job, action, !held.InWaves());
+      for (const std::string& broken : BrokenInCut(spec, held, wanted, state_.now())) {
+        Expect(false, broken);
+      }
+    }
+    Expect(action.action != ActionKind::kGrow || MayGrowAgain(spec, held, state_.now()),
+           "it grows too soon after it was shrunk");
     Shard more;
     more.cluster = wanted.cluster;
     for (const TaskGrant& grant : wanted.tasks) {
@@ -143,7 +161,7 @@ class Checker {
         Expect(false, "task ", grant.name, " is a new one");
         return;
       }
-      for (const Task& task : state_.spec(job).tasks) {
+      for (const Task& task : spec.tasks) {
         if (task.name == grant.name && grant.replicas > before->replicas) {
           AddTo(more.requests, Times(task.request, int64_t{grant.replicas} - before->replicas));
           more.tasks.push_back(grant);
@@ -166,7 +184,7 @@ class Checker {
     }
     CheckCandidate(job);
     CheckQueue(job);
-    if (CheckCluster(state_.spec(job).clusters, more)) {
+    if (CheckCluster(spec.clusters, more)) {
       for (const std::string& broken : limits_.Charge(job, more)) {
         Expect(false, broken);
       }

@@ -111,6 +111,50 @@ class WavesCheck {
 
 }  // namespace
 
+std::vector<std::string> BrokenInCut(const JobSpec& spec, const Shard& held, const Shard& wanted,
+                                     Time now) {
+  std::vector<std::string> broken;
+  bool fewer = false;
+  bool more = false;
+  for (size_t t = 0; t < std::min(held.tasks.size(), wanted.tasks.size()); ++t) {
+    fewer = fewer || wanted.tasks[t].AtOnce() < held.tasks[t].AtOnce();
+    more = more || wanted.tasks[t].AtOnce() > held.tasks[t].AtOnce();
+  }
+  if (!fewer || more) {
+    broken.emplace_back("it makes room and keeps what it has");
+  }
+  if (!held.InWaves() && !spec.elastic) {
+    broken.emplace_back("it does not say that it can be shrunk");
+  }
+  if (wanted.shrunk != now) {
+    broken.emplace_back("it is not said when it was shrunk");
+  }
+  if (held.InWaves() &&
+      (wanted.requests != held.requests ||
+       !std::equal(held.tasks.begin(), held.tasks.end(), wanted.tasks.begin(), wanted.tasks.end(),
+                   [](const auto& a, const auto& b) { return a.replicas == b.replicas; }))) {
+    broken.emplace_back("pods in waves that are to end are charged until they have");
+  }
+  return broken;
+}
+
+bool MayGrowAgain(const JobSpec& spec, const Shard& held, Time now) {
+  if (held.shrunk == Time() || now >= held.shrunk + std::chrono::minutes(5)) {
+    return true;
+  }
+  // Somebody edited it since.
+  for (size_t t = 0; t < std::min(spec.tasks.size(), held.tasks.size()); ++t) {
+    const Task& task = spec.tasks[t];
+    const TaskGrant& grant = held.tasks[t];
+    if (task.replicas < grant.replicas || task.min_available > grant.AtOnce() ||
+        (held.InWaves() &&
+         (task.replicas != grant.replicas || task.min_available != grant.min_available))) {
+      return true;
+    }
+  }
+  return spec.min_available != held.min_available;
+}
+
 bool AsksForItsPods(const JobSpec& spec, const Shard& shard) {
   if (spec.tasks.size() == 1 && shard.tasks.size() == 1 &&
       shard.tasks[0].name == spec.tasks[0].name) {

@@ -19,4 +19,12 @@ bool AsksForItsPods(const JobSpec& spec, const Shard& shard);
 std::vector<std::string> BrokenInWaves(const JobSpec& spec, const JobEntry& job,
                                        const Action& action);
 
+/// Of a shard that is shrunk for another job, what that breaks, in words: it has fewer pods of some
+/// task and more of none, says so by its time, and in waves keeps its charge and its replicas.
+std::vector<std::string> BrokenInCut(const JobSpec& spec, const Shard& held, const Shard& wanted,
+                                     Time now);
+
+/// Five minutes have passed since pods were taken from it, or somebody edited its job.
+bool MayGrowAgain(const JobSpec& spec, const Shard& held, Time now);
+
 }  // namespace caldera

@@ -28,7 +28,7 @@ struct Action {
   /// A topology below the cluster was asked for that Caldera did not check: the member decides.
   bool topology_unchecked = false;
   std::vector<Shard> shards;
-  JobKey beneficiary;  ///< Of an Evict: who may use what it frees.
+  JobKey beneficiary;  ///< Of an Evict, and of a Shrink that makes room: who may use what it frees.
   std::string beneficiary_uid;
   std::string reason;  ///< One sentence for people: why now, why there.
 };

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "federation/actions.h"
 #include "federation/assert.h"
 #include "federation/elastic.h"
 #include "federation/gate.h"
@@ -58,18 +59,6 @@ std::string WhySplit(const std::vector<Shard>& shards) {
   return why;
 }
 
-/// An action about that job, without shards and reason.
-Action ActionFor(const State& state, JobIndex index, ActionKind kind) {
-  const JobEntry& job = state.job(index);
-  Action action;
-  action.job = job.key;
-  action.uid = job.uid;
-  action.kind = state.spec(job).kind;
-  action.queue = state.queue(kind == ActionKind::kEvict ? job.charge_queue : job.queue).name;
-  action.action = kind;
-  return action;
-}
-
 /// The passes of one round over the same room.
 class Passes {
  public:
@@ -83,6 +72,9 @@ class Passes {
   Plan Run() {
     std::vector<ClusterView> clusters = round_.clusters();
     actions_ = ResizePlaced(round_, clusters);
+    for (const Action& action : actions_) {
+      Touched(state_.FindJob(action.job, action.uid));
+    }
     Placement placement(state_, round_.quotas(), std::move(clusters));
     PlaceBeneficiaries(placement);
     PlaceInOrder(placement);
@@ -239,6 +231,9 @@ class Passes {
   /// Last, and outside of what is kept for others.
   void GrowElastic(Placement& placement) {
     for (const JobIndex index : GrowingJobs(state_)) {
+      if (touched_.contains(index)) {
+        continue;
+      }
       const auto growth = FindGrowth(round_, index, placement.clusters(), reservations_);
       if (!growth.has_value()) {
         continue;
@@ -248,7 +243,6 @@ class Passes {
       round_.limits().Commit(job.queue, job.tenant, placement.clusters()[growth->cluster].index,
                              growth->pods.facts);
       Action action = ActionFor(state_, index, ActionKind::kGrow);
-      action.topology_unchecked = TopologyUnchecked(state_.shape(job.shape));
       action.shards = job.charge->shards;
       SetCounts(state_.spec(job), growth->counts, action.shards.front());
       if (action.shards.front().InWaves()) {
@@ -281,7 +275,12 @@ class Passes {
     }
     const ClusterView& cluster = placement.clusters()[ransom->cluster];
     for (const JobIndex victim : ransom->victims) {
-      Evict(victim, head.job, cluster);
+      Touched(victim);
+      actions_.push_back(EvictionFor(state_, victim, head.job, cluster.name()));
+    }
+    for (const Cut& cut : ransom->cuts) {
+      Touched(cut.job);
+      actions_.push_back(ShrinkFor(state_, cut, head.job, cluster.name()));
     }
     preemption_.Commit(claim, *ransom);
     reservations_.AddEvicting(head.job, ransom->cluster);
@@ -293,7 +292,6 @@ class Passes {
   void Place(JobIndex index, std::vector<Shard> shards, std::string why) {
     const JobEntry& job = state_.job(index);
     Action action = ActionFor(state_, index, ActionKind::kPlace);
-    action.topology_unchecked = TopologyUnchecked(state_.shape(job.shape));
     action.shards = std::move(shards);
     action.reason = std::move(why);
     actions_.push_back(std::move(action));
@@ -307,19 +305,10 @@ class Passes {
     reservations_.Took(cluster, index, job.job_class);
   }
 
-  void Evict(JobIndex victim, JobIndex claimant, const ClusterView& cluster) {
-    const JobEntry& job = state_.job(victim);
-    const JobEntry& by = state_.job(claimant);
-    Action action = ActionFor(state_, victim, ActionKind::kEvict);
-    action.shards = job.charge->shards;
-    action.beneficiary = by.key;
-    action.beneficiary_uid = by.uid;
-    action.reason = "makes room in cluster " + cluster.name() + " for " + by.key.ToString() +
-                    (job.charge_queue == by.queue
-                         ? ", which has a higher priority"
-                         : ": queue " + action.queue + " is above its deserved share and queue " +
-                               state_.queue(by.queue).name + " is not");
-    actions_.push_back(std::move(action));
+  /// There is an action about that placed job: nothing else is decided about it in this round.
+  void Touched(JobIndex job) {
+    touched_.insert(job);
+    preemption_.Exclude(job);
   }
 
   Round& round_;
@@ -328,6 +317,7 @@ class Passes {
   Preemption preemption_;
   Possible possible_;
   std::set<JobIndex> settled_;    ///< Beneficiaries: the contest is not about them.
+  std::set<JobIndex> touched_;    ///< Placed jobs about which there is an action.
   std::set<ClassIndex> no_part_;  ///< Their floor fits nowhere.
   std::vector<Action> actions_;
 };

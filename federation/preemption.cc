@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "federation/amounts.h"
+#include "federation/elastic.h"
 #include "federation/gate.h"
 #include "federation/share.h"
 
@@ -12,17 +13,16 @@ namespace caldera {
 
 namespace {
 
-/// One that is preemptible and has run for long enough.
-bool MayBeEvicted(const State& state, const JobEntry& job) {
-  return !job.suspended && !job.claimed_elsewhere &&
-         job.EvictedLately(state.now()) < state.settings().evictions_a_day;
-}
-
 bool AllReady(const State& state, const JobEntry& job) {
   return std::all_of(job.charge->held.begin(), job.charge->held.end(), [&](const auto& holding) {
     const auto& object = state.cluster(holding.cluster).object;
     return object.has_value() && object->ready && !object->deleting;
   });
+}
+
+/// Somebody may take something from it, and its pods can be reached.
+bool MayGive(const State& state, const JobEntry& job) {
+  return !job.Evicting() && !job.suspended && !job.claimed_elsewhere && AllReady(state, job);
 }
 
 }  // namespace
@@ -46,27 +46,65 @@ void Preemption::FindCandidates() {
     MarkSize(job);
     Move(CandidateOf(job), true);
   }
+  FindCuts();
   for (const auto& [ripe, job] : state_.ripening()) {
     if (ripe > state_.now()) {
       break;
     }
     const JobEntry& entry = state_.job(job);
-    if (entry.Evicting() || !MayBeEvicted(state_, entry) || !AllReady(state_, entry)) {
+    if (excluded_.contains(job) || !MayGive(state_, entry) || IsDraining(state_, entry) ||
+        entry.EvictedLately(state_.now()) >= state_.settings().evictions_a_day) {
       continue;
     }
-    MarkSize(job);
-    Candidate& candidate = candidates_.emplace_back(CandidateOf(job));
-    candidate.priority = PriorityValue(state_, entry.priority).value_or(0);
+    Candidate candidate = CandidateOf(job);
     candidate.lost_work = LostWork(entry, candidate.total);
-    const auto lowest = lowest_.try_emplace(candidate.queue, candidate.priority).first;
-    lowest->second = std::min(lowest->second, candidate.priority);
+    AddCandidate(std::move(candidate));
+    const auto floor = state_.waves().contains(job) ? std::nullopt : FloorBelow(state_, entry);
+    if (floor.has_value()) {
+      AddCandidate(CutTo(job, *floor));
+    }
   }
   std::sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) {
     const JobEntry& x = state_.job(a.job);
     const JobEntry& y = state_.job(b.job);
-    return std::tie(a.lost_work, a.priority, y.creation, y.uid, y.key) <
-           std::tie(b.lost_work, b.priority, x.creation, x.uid, x.key);
+    const bool a_goes = !a.IsCut();
+    const bool b_goes = !b.IsCut();
+    return std::tie(a_goes, a.lost_work, a.priority, y.creation, y.uid, y.key) <
+           std::tie(b_goes, b.lost_work, b.priority, x.creation, x.uid, x.key);
   });
+}
+
+/// Of the jobs in waves: it does not matter for how long they have run.
+void Preemption::FindCuts() {
+  for (const JobIndex job : state_.waves()) {
+    const JobEntry& entry = state_.job(job);
+    if (entry.Evicting()) {
+      continue;
+    }
+    if (IsDraining(state_, entry)) {
+      MarkSize(job);
+      Candidate drains = CandidateOf(job);
+      drains.counts = CountsOf(entry.charge->shards.front());
+      drains.total.Subtract(AmountsIn(state_, GrantOf(state_.spec(entry), drains.counts)));
+      Move(drains, true);
+      continue;
+    }
+    if (excluded_.contains(job) || !state_.spec(entry).preemptible || !MayGive(state_, entry)) {
+      continue;
+    }
+    if (const auto floor = FloorBelow(state_, entry)) {
+      AddCandidate(CutTo(job, *floor));
+    }
+  }
+}
+
+void Preemption::AddCandidate(Candidate candidate) {
+  MarkSize(candidate.job);
+  candidate.priority = PriorityValue(state_, state_.job(candidate.job).priority).value_or(0);
+  const auto lowest = lowest_.try_emplace(candidate.queue, candidate.priority).first;
+  lowest->second = std::min(lowest->second, candidate.priority);
+  cuts_ += candidate.IsCut() ? 1U : 0U;
+  candidates_.push_back(std::move(candidate));
 }
 
 bool Preemption::HasNoCandidates() const {
@@ -74,7 +112,7 @@ bool Preemption::HasNoCandidates() const {
     return candidates_.empty();
   }
   const auto& ripening = state_.ripening();
-  return ripening.empty() || ripening.begin()->first > state_.now();
+  return state_.waves().empty() && (ripening.empty() || ripening.begin()->first > state_.now());
 }
 
 void Preemption::MarkSize(JobIndex job) {
@@ -84,7 +122,7 @@ void Preemption::MarkSize(JobIndex job) {
 /// Where it is and what it holds.
 Preemption::Candidate Preemption::CandidateOf(JobIndex index) const {
   const JobEntry& job = state_.job(index);
-  Candidate candidate{index, job.charge_queue, 0, 0, {}, {}};
+  Candidate candidate{index, job.charge_queue, 0, 0, {}, {}, {}};
   for (const Charge::Holding& holding : job.charge->held) {
     candidate.total.Add(holding.requests);
     const auto part = std::find_if(candidate.parts.begin(), candidate.parts.end(),
@@ -130,7 +168,7 @@ bool Preemption::IsUnder(QueueIndex queue, QueueIndex ancestor) const {
 /// With the job and without the victims, its queue and each above it below `ancestor` hold no more
 /// than before or no more than their deserved.
 bool Preemption::StaysWithin(const Claimant& claim, QueueIndex ancestor,
-                             const std::vector<const Candidate*>& victims) const {
+                             const Victims& victims) const {
   const JobClass& job_class = state_.classes()[claim.job_class];
   const ShapeFacts& facts = state_.facts(job_class.shape);
   for (QueueIndex n = job_class.queue; n != ancestor; n = round_.tree().node(n).parent) {
@@ -246,38 +284,40 @@ bool Preemption::Enough(const Missing& missing) {
                      [](const auto& lack) { return lack.amount <= 0; });
 }
 
+bool Preemption::Suffices(const Claimant& claim, const ClusterView& cluster, const Missing& missing,
+                          const Victims& victims) const {
+  Missing left = missing;
+  for (const Candidate* victim : victims) {
+    Free(*victim, AmountsThere(*victim, cluster), left);
+  }
+  return Enough(left) && Packs(claim, cluster, victims);
+}
+
 /// Node by node, with the victims' bound pods off their nodes; true where no nodes are given.
 bool Preemption::Packs(const Claimant& claim, const ClusterView& cluster,
-                       const std::vector<const Candidate*>& victims) const {
+                       const Victims& victims) const {
   if (!cluster.nodes.has_value()) {
     return true;
   }
   NodePool nodes = *cluster.nodes;
-  for (const auto& [key, pod] : cluster.entry->pods) {
-    if (pod.node.empty() || pod.terminal || pod.job.empty()) {
-      continue;
-    }
-    const bool goes =
-        std::any_of(victims.begin(), victims.end(), [&, &pod = pod](const Candidate* victim) {
-          const JobKey& job = state_.job(victim->job).key;
-          return job.ns == pod.ns && job.name == pod.job;
-        });
-    if (goes) {
-      nodes.Give(pod.node, AmountsIn(state_, pod.requests));
+  for (const Candidate* victim : victims) {
+    for (const Pod* pod : Leaving(cluster, *victim)) {
+      nodes.Give(pod->node, AmountsIn(state_, pod->requests));
     }
   }
   const ShapeIndex shape = state_.classes()[claim.job_class].shape;
   return nodes.Pack(GangOf(state_.shape(shape), state_.facts(shape)));
 }
 
-/// Best first until it is enough; then those that turned out not to be needed stay.
-std::vector<const Preemption::Candidate*> Preemption::Choose(const Claimant& claim,
-                                                             const ClusterView& cluster,
-                                                             const Missing& missing) {
-  std::vector<const Candidate*> victims;
+/// From the candidate `first` on, best first until it is enough; then those that turned out not to
+/// be needed stay. Nothing where it is not enough.
+Preemption::Victims Preemption::Choose(const Claimant& claim, const ClusterView& cluster,
+                                       const Missing& missing, size_t first) {
+  Victims victims;
   Missing left = missing;
   bool enough = false;
-  for (const Candidate& candidate : candidates_) {
+  for (size_t k = first; k < candidates_.size() && !enough; ++k) {
+    const Candidate& candidate = candidates_[k];
     const ResourceVector& there = AmountsThere(candidate, cluster);
     const bool helps = Enough(left) ? !there.IsZero() : Helps(candidate, there, left);
     if (!helps || !Eligible(claim, candidate)) {
@@ -286,10 +326,7 @@ std::vector<const Preemption::Candidate*> Preemption::Choose(const Claimant& cla
     victims.push_back(&candidate);
     Free(candidate, there, left);
     Move(candidate, true);
-    if (Enough(left) && Packs(claim, cluster, victims)) {
-      enough = true;
-      break;
-    }
+    enough = Enough(left) && Packs(claim, cluster, victims);
   }
   for (const Candidate* victim : victims) {
     Move(*victim, false);
@@ -303,15 +340,11 @@ std::vector<const Preemption::Candidate*> Preemption::Choose(const Claimant& cla
 
 /// Those that cost most first: whoever is not needed stays.
 void Preemption::Spare(const ClusterView& cluster, const Claimant& claim, const Missing& missing,
-                       std::vector<const Candidate*>& victims) const {
+                       Victims& victims) const {
   for (size_t k = victims.size(); k-- > 0 && victims.size() > 1;) {
-    std::vector<const Candidate*> without = victims;
+    Victims without = victims;
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(k));
-    Missing left = missing;
-    for (const Candidate* victim : without) {
-      Free(*victim, AmountsThere(*victim, cluster), left);
-    }
-    if (Enough(left) && Packs(claim, cluster, without)) {
+    if (Suffices(claim, cluster, missing, without)) {
       victims = std::move(without);
     }
   }
@@ -326,7 +359,9 @@ void Preemption::Move(const Candidate& candidate, bool out) {
       held_[n].Add(candidate.total);
     }
   }
-  jobs_[candidate.queue] += out ? -1U : 1U;
+  if (!candidate.IsCut()) {
+    jobs_[candidate.queue] += out ? -1U : 1U;
+  }
   gone_[candidate.job] = out;
 }
 
@@ -346,8 +381,7 @@ std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<
                                        [&](const Candidate& c) { return Eligible(claim, c); })) {
     return std::nullopt;
   }
-  std::optional<Ransom> best;
-  Int128 least = 0;
+  std::optional<Offer> best;
   for (size_t c = 0; c < views.size(); ++c) {
     const ClusterView& cluster = views[c];
     if (!reservations.IsOpen(job_class, c)) {
@@ -357,29 +391,24 @@ std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<
     for (const ResourceIndex r : facts.requested) {
       missing.room.Set(r, SaturatingSub(facts.total[r], cluster.free[r]));
     }
-    const std::vector<const Candidate*> victims = Choose(claim, cluster, missing);
-    Int128 lost = 0;
-    for (const Candidate* victim : victims) {
-      lost += victim->lost_work;
-    }
-    if (!victims.empty() && StaysWithin(claim, round_.tree().root(), victims) &&
-        (!best || std::pair(lost, victims.size()) < std::pair(least, best->victims.size()))) {
-      least = lost;
-      best = Ransom{c, {}};
-      for (const Candidate* victim : victims) {
-        best->victims.push_back(victim->job);
-      }
+    std::optional<Offer> offer = Best(claim, cluster, missing);
+    if (offer.has_value() && (!best || offer->cost < best->cost)) {
+      best = std::move(offer);
+      best->ransom.cluster = c;
     }
   }
-  return best;
+  return best.has_value() ? std::optional(std::move(best->ransom)) : std::nullopt;
 }
 
 void Preemption::Commit(const Claimant& claim, const Ransom& ransom) {
   for (const Candidate& candidate : candidates_) {
-    if (std::find(ransom.victims.begin(), ransom.victims.end(), candidate.job) !=
-        ransom.victims.end()) {
+    if (!candidate.IsCut() && std::find(ransom.victims.begin(), ransom.victims.end(),
+                                        candidate.job) != ransom.victims.end()) {
       Move(candidate, true);
     }
+  }
+  for (const Cut& cut : ransom.cuts) {
+    Move(CutTo(cut.job, cut.counts), true);
   }
   const JobClass& job_class = state_.classes()[claim.job_class];
   Placed(job_class.queue, job_class.shape);

@@ -17,11 +17,21 @@
 // Chosen is the cluster where least work is lost, and there the victims with least, as many as one
 // whole placement takes; work lost is the time since the start times the job's largest part of the
 // federation. A job in several clusters goes whole and counts whole.
+// First those who may be granted a part of their pods (elastic.h) give of what they have above
+// their floor, no more than is needed; they stay. The same rules hold for them, where a job in
+// waves loses no work: it costs nothing, and needs no min-runtime. Clusters where that is enough
+// come first; only where it is not, somebody goes besides or instead.
+//   elastic  its charge falls with the plan, as the member then ends those pods
+//   waves    its charge falls as pods end by themselves (resize.h). What is about to (IsDraining)
+//            counts as its queue's no more, nobody asks that job for more, and the claimant's
+//            reservation waits for it
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,9 +46,17 @@ struct Claimant {
   int32_t priority = 0;
 };
 
+/// Fewer pods for a job that stays where it is.
+struct Cut {
+  JobIndex job = kNoIndex;
+  std::vector<int32_t> counts;  ///< What it keeps at a time, by task of its spec.
+};
+
+/// Not both lists are empty, and no job is in both.
 struct Ransom {
   size_t cluster = 0;             ///< Position in the views: where the claimant will go.
-  std::vector<JobIndex> victims;  ///< Least lost work first; never empty.
+  std::vector<JobIndex> victims;  ///< They go; least lost work first.
+  std::vector<Cut> cuts;          ///< Likewise.
 };
 
 class Preemption {
@@ -50,6 +68,8 @@ class Preemption {
   /// of it taken off for reservations.
   std::optional<Ransom> Find(const Claimant& claim, const std::vector<ClusterView>& views,
                              const Reservations& reservations);
+  /// Before the first Find: something else is decided about that placed job in this round.
+  void Exclude(JobIndex job) { excluded_.insert(job); }
   /// The victims go and the claimant gets what it asks for, as far as later claims are concerned.
   void Commit(const Claimant& claim, const Ransom& ransom);
   /// Nobody can be evicted in this round: Find finds nothing for anybody.
@@ -65,6 +85,14 @@ class Preemption {
     Int128 lost_work = 0;
     ResourceVector total;
     std::vector<std::pair<ClusterIndex, ResourceVector>> parts;  ///< Of that, by cluster.
+    std::vector<int32_t> counts{};  ///< What it keeps, of one that is cut; it goes whole if empty.
+    [[nodiscard]] bool IsCut() const { return !counts.empty(); }
+  };
+  using Victims = std::vector<const Candidate*>;
+  /// A ransom and what it costs: less is better.
+  struct Offer {
+    std::tuple<bool, Int128, size_t> cost;  ///< Whether anybody goes; lost work; how many give.
+    Ransom ransom;
   };
   /// What is still missing for one placement: in the cluster, and under queues at their capability.
   struct Missing {
@@ -73,12 +101,15 @@ class Preemption {
   };
 
   void FindCandidates();
+  void FindCuts();
   void MarkSize(JobIndex job);
+  void AddCandidate(Candidate candidate);
   [[nodiscard]] Candidate CandidateOf(JobIndex index) const;
+  [[nodiscard]] Candidate CutTo(JobIndex index, std::vector<int32_t> counts) const;
   [[nodiscard]] bool MayClaim(const Claimant& claim) const;
   [[nodiscard]] Int128 LostWork(const JobEntry& job, const ResourceVector& total) const;
   [[nodiscard]] bool StaysWithin(const Claimant& claim, QueueIndex below,
-                                 const std::vector<const Candidate*>& victims) const;
+                                 const Victims& victims) const;
   [[nodiscard]] bool Eligible(const Claimant& claim, const Candidate& candidate) const;
   [[nodiscard]] bool Exceeds(const Claimant& claim, const Candidate& candidate,
                              QueueIndex ancestor) const;
@@ -92,11 +123,21 @@ class Preemption {
   [[nodiscard]] static const ResourceVector& AmountsThere(const Candidate& candidate,
                                                           const ClusterView& cluster);
   [[nodiscard]] bool Packs(const Claimant& claim, const ClusterView& cluster,
-                           const std::vector<const Candidate*>& victims) const;
-  std::vector<const Candidate*> Choose(const Claimant& claim, const ClusterView& cluster,
-                                       const Missing& missing);
+                           const Victims& victims) const;
+  [[nodiscard]] std::vector<const Pod*> Leaving(const ClusterView& cluster,
+                                                const Candidate& victim) const;
+  [[nodiscard]] bool Suffices(const Claimant& claim, const ClusterView& cluster,
+                              const Missing& missing, const Victims& victims) const;
+  [[nodiscard]] std::optional<Offer> Best(const Claimant& claim, const ClusterView& cluster,
+                                          const Missing& missing);
+  Victims Choose(const Claimant& claim, const ClusterView& cluster, const Missing& missing,
+                 size_t first);
   void Spare(const ClusterView& cluster, const Claimant& claim, const Missing& missing,
-             std::vector<const Candidate*>& victims) const;
+             Victims& victims) const;
+  void Soften(const ClusterView& cluster, const Claimant& claim, const Missing& missing,
+              Victims& victims) const;
+  [[nodiscard]] std::vector<Candidate> Trim(const Claimant& claim, const ClusterView& cluster,
+                                            const Missing& missing, const Victims& victims) const;
   void Move(const Candidate& candidate, bool out);
 
   const Round& round_;
@@ -104,7 +145,9 @@ class Preemption {
   ResourceKinds kinds_;
   bool known_ = false;
   std::vector<std::pair<QueueIndex, ShapeIndex>> early_;  ///< Placed before it was known.
-  std::vector<Candidate> candidates_;                     ///< Least lost work first.
+  std::vector<Candidate> candidates_;  ///< The cuts, then who goes whole; least lost work first.
+  size_t cuts_ = 0;                    ///< How many of them are cuts.
+  std::set<JobIndex> excluded_;
   std::map<QueueIndex, int32_t> lowest_;  ///< The least priority of candidates, by queue.
   std::vector<bool> gone_;                ///< By JobIndex.
   std::vector<ResourceVector> held_;      ///< By QueueIndex, descendants in it.

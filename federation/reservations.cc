@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "federation/amounts.h"
+#include "federation/elastic.h"
 #include "federation/feasibility.h"
 #include "federation/gate.h"
 #include "federation/order.h"
@@ -35,6 +36,16 @@ bool HasVictims(const State& state, const Reservation& reservation) {
   return std::any_of(state.evicting().begin(), state.evicting().end(), [&](JobIndex job) {
     const Eviction& eviction = *state.job(job).charge->eviction;
     return eviction.beneficiary == reservation.job && eviction.beneficiary_uid == reservation.uid;
+  });
+}
+
+/// Jobs in waves gave room there for it, and some of those pods are still to end.
+bool HasDraining(const State& state, const Reservation& reservation) {
+  return std::any_of(state.waves().begin(), state.waves().end(), [&](JobIndex index) {
+    const JobEntry& job = state.job(index);
+    const Shard& shard = job.charge->shards.front();
+    return shard.cluster == reservation.cluster && shard.shrunk >= reservation.since &&
+           IsDraining(state, job);
   });
 }
 
@@ -110,7 +121,7 @@ std::optional<Reservations::Booking> Reservations::Renew(const Reservation& rese
     FindStart(booking, *view);
     return booking;
   }
-  booking.awaits = HasVictims(state_, reservation);
+  booking.awaits = HasVictims(state_, reservation) || HasDraining(state_, reservation);
   if (booking.awaits) {
     return booking;
   }

@@ -1,14 +1,14 @@
 // Room that is kept for jobs that wait, so that nobody starves behind smaller ones: at most one
 // reservation a cluster. Two kinds:
-//   evicting   Others were evicted for the job. What is free in the cluster is its own up to what
-//   it
-//              asks for, until it is placed or for hold_after_free once the last victim is gone.
+//   evicting   Others were evicted or shrunk for the job. What is free in the cluster is its own up
+//              to what it asks for, until it is placed or for hold_after_free once the last victim
+//              is gone. For pods of jobs in waves that are to end it waits as long as IsDraining
+//              says.
 //   head       The first job in the order that is allowed and does not fit. Where it can start
-//   first
-//              by the running estimates of the jobs there, that is its start; later jobs may pass
-//              that end before it by their estimate, or that leave enough at it. Where no start is
-//              known, the job that was first for reserve_after gets the cluster of which it lacks
-//              least, and what frees there accrues to it.
+//              first by the running estimates of the jobs there, that is its start; later jobs may
+//              pass that end before it by their estimate, or that leave enough at it. Where no
+//              start is known, the job that was first for reserve_after gets the cluster of which
+//              it lacks least, and what frees there accrues to it.
 // Kept until the job is placed or is not allowed any more. A borrower's yields to candidates of
 // other queues within deserved. All jobs of the holder's class may use its room, the oldest first:
 // they are alike. A job that fits in no cluster when empty gets none. Pure; one object a round.
@@ -32,7 +32,7 @@ class Reservations {
     size_t cluster = 0;  ///< Position in the views; nothing is kept without `pinned`.
     bool pinned = false;
     bool within = false;  ///< The holder stays within what its queue deserves.
-    bool awaits = false;  ///< Some of its victims are still there.
+    bool awaits = false;  ///< Some of its victims' pods are still there.
     std::optional<Time> start;
     ResourceVector spare;  ///< What is left at `start` once the holder has started.
   };

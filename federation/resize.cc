@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "federation/actions.h"
 #include "federation/amounts.h"
 #include "federation/elastic.h"
 #include "federation/feasibility.h"
@@ -150,16 +151,6 @@ std::string Edited(const Shard& held, const Shard& wanted) {
   return text;
 }
 
-Action ActionOn(const State& state, const JobEntry& job, ActionKind kind) {
-  Action action;
-  action.job = job.key;
-  action.uid = job.uid;
-  action.queue = state.queue(job.queue).name;
-  action.action = kind;
-  action.topology_unchecked = TopologyUnchecked(state.shape(job.shape));
-  return action;
-}
-
 bool IsInWavesUnedited(const State& state, const JobEntry& job) {
   return Held(job).InWaves() && !IsEdited(state.spec(job), Held(job));
 }
@@ -211,7 +202,7 @@ std::optional<Action> Settle(const State& state, JobIndex index) {
   if (left == held.requests) {
     return std::nullopt;
   }
-  Action action = ActionOn(state, job, ActionKind::kShrink);
+  Action action = ActionFor(state, index, ActionKind::kShrink);
   action.shards.push_back(held);
   action.shards.front().requests = std::move(left);
   action.reason = "pods that it has beyond its grant have ended";
@@ -220,7 +211,7 @@ std::optional<Action> Settle(const State& state, JobIndex index) {
 
 Action ToAction(const State& state, const Wish& wish) {
   const JobEntry& job = state.job(wish.job);
-  Action action = ActionOn(state, job, wish.grows ? ActionKind::kGrow : ActionKind::kShrink);
+  Action action = ActionFor(state, wish.job, wish.grows ? ActionKind::kGrow : ActionKind::kShrink);
   action.shards.push_back(wish.wanted);
   Shard& wanted = action.shards.front();
   if (wanted.InWaves() && wanted.requests != GrantOf(state.spec(job), CountsOf(wanted))) {

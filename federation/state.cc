@@ -84,6 +84,7 @@ Time State::NextTimed() const {
     if (shards.size() == 1 && shards.front().shrunk != Time()) {
       consider(shards.front().shrunk + SeenAfter(*this));
       consider(shards.front().shrunk + kGrowAfterShrink);
+      consider(shards.front().shrunk + settings_.reserve_after);
     }
   }
   // Usage, and with it who may take from whom, moves by itself; it matters only to who waits.

@@ -265,6 +265,9 @@ class State {
   /// may be seen.
   [[nodiscard]] const std::set<JobIndex>& resizes() const { return resizes_; }
 
+  /// The charged jobs that run in waves in one cluster, in no order that may be seen.
+  [[nodiscard]] const std::set<JobIndex>& waves() const { return waves_; }
+
   /// The jobs on their way out, in no order that may be seen.
   [[nodiscard]] const std::set<JobIndex>& evicting() const { return evicting_; }
   /// The charged preemptible jobs, by when they will have run for their min-runtime.
@@ -391,6 +394,7 @@ class State {
   std::set<std::pair<Time, JobIndex>> backing_off_;
   std::map<JobKey, std::map<ClusterIndex, int64_t>> pods_of_;
   std::set<JobIndex> resizes_;
+  std::set<JobIndex> waves_;
   std::set<JobIndex> evicting_;
   std::vector<Reservation> reservations_;
   std::set<std::pair<Time, JobIndex>> ripening_;

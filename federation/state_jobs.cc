@@ -328,6 +328,9 @@ void State::AddCharge(JobIndex index, Charge charge) {
   } else if (Resized(specs_[entry.spec], entry.charge->shards).has_value()) {
     resizes_.insert(index);
   }
+  if (entry.charge->shards.size() == 1 && entry.charge->shards.front().InWaves()) {
+    waves_.insert(index);
+  }
   PutOnTop(index);
   Ripen(index);
 }
@@ -353,6 +356,7 @@ void State::DropCharge(JobIndex index) {
   entry.charge_queue = kNoIndex;
   entry.charge.reset();
   resizes_.erase(index);
+  waves_.erase(index);
   evicting_.erase(index);
 }
 

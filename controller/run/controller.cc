@@ -310,9 +310,11 @@ class Controller::Impl {
            {"clusters", ClusterNames(action.shards)},
            {"cycle", std::to_string(outcome.cycle)},
            {"reason", action.reason}});
-      if (action.action == ActionKind::kEvict) {
-        events_.Record(TargetOf(action.job, action.uid, action.kind),
-                       {EventType::kNormal, "Evicted", "it " + action.reason, EventRepeat::kOnce});
+      if (!action.beneficiary.name.empty()) {
+        events_.Record(
+            TargetOf(action.job, action.uid, action.kind),
+            {EventType::kNormal, action.action == ActionKind::kEvict ? "Evicted" : "Shrunk",
+             "it " + action.reason, EventRepeat::kOnce});
       }
       dispatcher_.Look(action.uid);
     }

@@ -27,15 +27,16 @@ State After(State state, const Plan& plan, int64_t first_intent = 100) {
   return state;
 }
 
-/// Round after round while jobs are resized, since what that gives back counts from the next on.
+/// Round after round until there is nothing to do: what is given back counts from the next on, and
+/// who was placed in part may be asked to give.
 State Settled(State state) {
   for (int64_t intent = 100;; intent += 100) {
+    RC_ASSERT(intent < 10'000);
     const Plan plan = MakePlan(state);
-    state = After(std::move(state), plan, intent);
-    if (std::all_of(plan.actions.begin(), plan.actions.end(),
-                    [](const Action& action) { return action.action == ActionKind::kPlace; })) {
+    if (plan.actions.empty()) {
       return state;
     }
+    state = After(std::move(state), plan, intent);
   }
 }
 
@@ -98,7 +99,6 @@ TEST_CASE("property: nobody waits who could go") {
     for (const JobKey& job : ReferencePlanner(after.Export()).NeedlesslyWaiting()) {
       RC_FAIL(job.ToString() + " waits\n" + Show(after.Export()));
     }
-    RC_ASSERT(MakePlan(after).actions.empty());
   }));
 }
 

@@ -149,6 +149,123 @@ TEST_CASE("property: evictions come to an end and no two jobs evict each other")
   }));
 }
 
+/// A federation in which partial jobs give and grow, minutes after minutes.
+class GiveAndTake {
+ public:
+  GiveAndTake() : state_(Eager()) {
+    Settings settings = state_.settings();
+    settings.usage_half_life = Millis(0);  // What was used lately changes by itself.
+    state_.Apply(SettingsSet{settings});
+    state_.Apply(PriorityClassUpsert{{"high", 10, false, true}});
+    const int clusters = 1 + Pick(3);
+    for (int c = 0; c < clusters; ++c) {
+      state_.Apply(ClusterUpsert{SomeCluster("c" + std::to_string(c), 4 + Pick(12))});
+    }
+    leaves_ = AddQueues(state_, false);
+  }
+
+  void Submit() {
+    const std::string& queue = leaves_[static_cast<size_t>(Pick(static_cast<int>(leaves_.size())))];
+    ++number_;
+    Job job = SomeJob(number_, queue, 1 + Pick(3), Time(Millis(number_)));
+    job.priority_class = Pick(4) == 0 ? "high" : "";
+    job.preemptible = Pick(8) > 0;
+    job.tasks[0].replicas = 1 + Pick(8);
+    job.tasks[0].min_available = 1 + Pick(job.tasks[0].replicas);
+    job.min_available = job.tasks[0].min_available;
+    job.elastic = Pick(2) == 0;
+    RC_LOG() << job.uid << ": " << job.min_available << " of " << job.tasks[0].replicas
+             << " pods of " << job.tasks[0].request["cpu"] << " in " << queue
+             << (job.elastic ? ", elastic" : "") << (job.preemptible ? "" : ", not preemptible")
+             << " " << job.priority_class << "\n";
+    state_.Apply(JobUpsert{job});
+  }
+
+  /// Until nothing was decided for longer than anything is waited for.
+  void Settle() {
+    gave_.clear();
+    int quiet = 0;
+    for (int turn = 0; quiet < 8; ++turn) {
+      RC_ASSERT(turn < 150);
+      quiet = Turn() ? 0 : quiet + 1;
+    }
+    for (const auto& [victim, claimant] : gave_) {
+      RC_ASSERT(!gave_.contains({claimant, victim}));
+    }
+  }
+  [[nodiscard]] int shrinks() const { return shrinks_; }
+
+ private:
+  /// A round, and what follows until the next one: who was evicted has left, and of jobs in waves
+  /// as many pods run as may. Whether anything was decided.
+  bool Turn() {
+    const Plan plan = MakePlan(state_);
+    for (const Action& action : plan.actions) {
+      RC_LOG() << FormatTime(state_.now()) << " " << ActionName(action.action) << " " << action.uid
+               << " at " << action.shards.front().PodsAtOnce() << " in "
+               << action.shards.front().cluster << ": " << action.reason << "\n";
+      if (!action.beneficiary.name.empty()) {
+        gave_.insert({action.uid, action.beneficiary_uid});
+        shrinks_ += action.action == ActionKind::kShrink ? 1 : 0;
+      }
+    }
+    for (const Change& change : EffectOf(plan, intent_)) {
+      state_.Apply(change);
+    }
+    intent_ += static_cast<int64_t>(plan.actions.size());
+    const std::set<JobIndex> leaving = state_.evicting();
+    for (const JobIndex job : leaving) {
+      state_.Apply(Released{state_.job(job).key, state_.job(job).uid, 0});
+    }
+    state_.Apply(ClockSet{state_.now() + Millis(150'000)});
+    Report();
+    return !plan.actions.empty();
+  }
+
+  /// The members and their summaries show the pods of jobs in waves; those beyond a lowered grant
+  /// end sooner or later.
+  void Report() {
+    std::map<std::string, int64_t> used;
+    const std::set<JobIndex> waves = state_.waves();
+    for (const JobIndex index : waves) {
+      JobUpsert upsert{state_.Object(index)};
+      const Shard& shard = state_.job(index).charge->shards.front();
+      const int64_t each = upsert.job.tasks[0].request.at("cpu");
+      const int64_t charged = shard.requests.at("cpu") / each;
+      const int64_t running = Pick(2) == 0 ? charged : shard.PodsAtOnce();
+      used[shard.cluster] += running * each;
+      upsert.job.reports = {{"a", static_cast<int32_t>(running), 0}};
+      upsert.job.reported = state_.now();
+      state_.Apply(upsert);
+    }
+    for (const auto& [name, index] : State::ByName(state_.clusters())) {
+      ClusterUpsert upsert{*state_.cluster(index).object};
+      upsert.cluster.allocated = {{"cpu", used[name]}};
+      state_.Apply(upsert);
+    }
+  }
+
+  State state_;
+  std::vector<std::string> leaves_;
+  int number_ = 0;
+  int64_t intent_ = 1;
+  int shrinks_ = 0;
+  std::set<std::pair<std::string, std::string>> gave_;  ///< Who to whom.
+};
+
+TEST_CASE("property: who gives pods and gets them back comes to rest, and no two take turns") {
+  CHECK(rc::check("no turns without end", [] {
+    GiveAndTake federation;
+    for (int wave = 0; wave < 3; ++wave) {
+      for (int j = 1 + Pick(8); j > 0; --j) {
+        federation.Submit();
+      }
+      federation.Settle();
+    }
+    RC_TAG(federation.shrinks());
+  }));
+}
+
 TEST_CASE("property: by reclaim every queue gets what it deserves") {
   CHECK(rc::check("held >= deserved, where jobs are of one size", [] {
     State state = Eager();
