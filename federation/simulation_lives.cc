@@ -188,6 +188,7 @@ void JobLives::Start(JobIndex job, const std::vector<Shard>& shards) {
   ++record.starts;
   life.charged_since = Now();
   life.begins = Now() + script_.start_delay;
+  life.first_wave = life.begins;
   life.granted = Pods(shards);
   if (script_.summary_every != Millis(0)) {
     due_.push({life.begins, Due::kBegin, life.record, life.version, job});
@@ -198,12 +199,32 @@ void JobLives::Start(JobIndex job, const std::vector<Shard>& shards) {
 /// What is granted counts from now on; Settle and Account came before it took effect.
 void JobLives::Resize(JobIndex job, const std::vector<Shard>& shards) {
   Life& life = At(job);
-  life.granted = Pods(shards);
+  const bool reports = script_.summary_every != Millis(0) && shards.front().InWaves();
+  if (!reports || Pods(shards) >= life.granted || Now() < life.begins) {
+    life.granted = Pods(shards);
+    if (reports) {
+      due_.push({std::max(Now(), life.begins), Due::kBegin, life.record, life.version + 1, job});
+    }
+  }
+  Reschedule(job);
+}
+
+/// Its end, and before it that of a wave of which some pods are beyond the grant.
+void JobLives::Reschedule(JobIndex job) {
   Void(job);
-  if (script_.summary_every != Millis(0) && shards.front().InWaves()) {
-    due_.push({std::max(Now(), life.begins), Due::kBegin, life.record, life.version, job});
+  const Life& life = At(job);
+  const std::vector<Shard>& shards = state_.job(job).charge->shards;
+  if (script_.summary_every != Millis(0) && shards.front().InWaves() &&
+      Pods(shards) < life.granted) {
+    due_.push({WaveEnds(job), Due::kBegin, life.record, life.version, job});
   }
   ScheduleEnd(job);
+}
+
+Time JobLives::WaveEnds(JobIndex job) {
+  const Life& life = At(job);
+  const Millis each = Record(life).duration;
+  return life.first_wave + ((Now() - life.first_wave) / each + 1) * each;
 }
 
 void JobLives::ScheduleEnd(JobIndex job) {
@@ -279,8 +300,15 @@ void JobLives::Vacate(JobIndex job) {
   sampler_.Waiting(state_.job(job).queue, 1);
 }
 
-/// The member reports its pods as running.
+/// The member reports its pods as running; those of a wave beyond the grant have ended.
 void JobLives::Begin(JobIndex job) {
+  Life& life = At(job);
+  if (const int64_t granted = Pods(state_.job(job).charge->shards); granted != life.granted) {
+    Settle(job);
+    life.granted = granted;
+    Void(job);
+    ScheduleEnd(job);
+  }
   JobUpsert upsert{state_.Object(job)};
   upsert.job.reports.clear();
   for (const Shard& shard : state_.job(job).charge->shards) {
@@ -342,8 +370,7 @@ void JobLives::Edit(const Job& job) {
   Record(life).requests = Requests(job.tasks);
   Record(life).queue = state_.queue(state_.job(index).queue).name;
   if (life.granted > 0) {
-    Void(index);
-    ScheduleEnd(index);
+    Reschedule(index);
   }
 }
 
@@ -394,6 +421,7 @@ void JobLives::Return(const std::string& cluster) {
 void JobLives::Restart(JobIndex job) {
   Life& life = At(job);
   life.begins = Now() + script_.start_delay;
+  life.first_wave = life.begins;
   life.granted = Pods(state_.job(job).charge->shards);
   ScheduleEnd(job);
 }

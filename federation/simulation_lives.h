@@ -1,7 +1,9 @@
 // The lives of a simulation's jobs: when each starts, how far it is, when it ends, what it loses.
 // Decides nothing: it turns what a plan did, and what the world does, into the Changes that a
 // controller would observe. Work is counted at full replicas: with a part of its pods a job takes
-// proportionally longer. Used by simulation.cc; one thread.
+// proportionally longer. In waves each pod takes the job's duration: where summaries are simulated,
+// what runs beyond a lowered grant does so until its wave ends, else it is gone at once. Used by
+// simulation.cc; one thread.
 #pragma once
 
 #include <functional>
@@ -60,6 +62,7 @@ class JobLives {
     Millis done{0};         ///< Of its duration, kept so far.
     Time charged_since;     ///< While charged.
     Time begins;            ///< While charged: from then on its pods work; also when last settled.
+    Time first_wave;        ///< While charged: when its first pods began.
     int64_t granted = 0;    ///< Pods; 0: nothing runs.
     int64_t full = 1;       ///< Pods that it asks for.
     bool vacating = false;  ///< Evicted, its pods are going.
@@ -95,6 +98,8 @@ class JobLives {
   void Vacate(JobIndex job);
   void Restart(JobIndex job);
   void Begin(JobIndex job);
+  void Reschedule(JobIndex job);
+  [[nodiscard]] Time WaveEnds(JobIndex job);
   void Defer(const Event& event, Time until);
   void Apply(const Event& event);
   /// When the last of its clusters that are cut off returns; zero where none is.

@@ -354,5 +354,39 @@ TEST_CASE("a script that contradicts itself is refused") {
   }
 }
 
+/// Of eight pods one is enough.
+uint32_t AddPartial(Scene& scene, bool elastic) {
+  const uint32_t source = scene.AddTemplate("a", 8, "cpu=1");
+  Job& job = scene.script.templates[source].job;
+  job.tasks[0].min_available = job.min_available = 1;
+  job.elastic = elastic;
+  job.split = "never";
+  return source;
+}
+
+TEST_CASE("a trainer gives pods at once, works slower without them, and gets them back") {
+  Scene scene;
+  scene.AddCluster("east", "cpu=8").AddQueue("a", 1).AddQueue("b", 1);
+  scene.Submit("trainer", AddPartial(scene, true), 0, 1000);
+  scene.Submit("urgent", scene.AddTemplate("b", 4, "cpu=1"), 700, 100);
+  // Of 1000 s 700 at 8 pods, 300 s at 4 of them until it may grow, then the rest at 8.
+  CHECK(Lives(scene.Run()) == "trainer 0-1150 urgent 700-800");
+}
+
+TEST_CASE("what runs in waves gives its room when the wave ends") {
+  Scene scene;
+  scene.AddCluster("east", "cpu=4").AddQueue("a", 1).AddQueue("b", 1);
+  scene.script.summary_every = seconds(10);
+  scene.Submit("waves", AddPartial(scene, false), 0, 200);
+  scene.Submit("urgent", scene.AddTemplate("b", 2, "cpu=1"), 30, 50);
+  const SimulationRecord record = scene.Run();
+  CAPTURE(Lives(record));
+  REQUIRE(record.jobs.size() == 2);
+  REQUIRE(record.jobs[1].first_start.has_value());
+  CHECK(*record.jobs[1].first_start >= scene.After(200));
+  CHECK(*record.jobs[1].first_start <= scene.After(220));
+  CHECK(record.evictions == 0);
+}
+
 }  // namespace
 }  // namespace caldera
