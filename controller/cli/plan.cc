@@ -224,7 +224,7 @@ class PlanRun {
     result_.plan = std::move(outcome.plan);
     result_.pending = std::move(outcome.pending);
     result_.report = MakeReport(cycle.state());
-    if (!options_.explain.empty()) {
+    if (!options_.explain.empty() || !options_.render_works.empty()) {
       after_ = cycle.state();
     }
     first_intent_ = outcome.first_intent;
@@ -277,13 +277,14 @@ class PlanRun {
     for (const bool works : {false, true}) {
       const std::string& directory = works ? options_.render_works : options_.render;
       if (!directory.empty()) {
-        CALDERA_TRY(const size_t written,
-                    RenderFiles(result_.plan, manifests_.jobs, {directory, works, first_intent_})
-                        .map_error([this](Error error) {
-                          error.message +=
-                              options_.ledger.empty() ? "" : "; the ledger has the plan already";
-                          return error;
-                        }));
+        CALDERA_TRY(
+            const size_t written,
+            RenderFiles(result_.plan, manifests_.jobs, {directory, works, first_intent_, &after_})
+                .map_error([this](Error error) {
+                  error.message +=
+                      options_.ledger.empty() ? "" : "; the ledger has the plan already";
+                  return error;
+                }));
         std::cerr << "wrote " << written << (works ? " Works to " : " Jobs to ") << directory
                   << "\n";
       }
@@ -307,9 +308,8 @@ class PlanRun {
   const PlanOptions& options_;
   PlanResult result_;
   Manifests manifests_;
-  // Kept for --explain only: what was planned, and what came of it.
-  State before_;
-  State after_;
+  State before_;  ///< What was planned, for --explain.
+  State after_;   ///< What came of it, for --explain and --render-works.
   int64_t first_intent_ = 1;
   Stopwatch watch_;
 };

@@ -51,14 +51,18 @@ Value RunningValue(const RunningReport& running) {
 }
 
 Value PlacementValue(const Action& action) {
-  return {Value::Map{{"rank", action.rank, {}},
-                     {"job", action.job.ToString(), {}},
-                     {"kind", std::string(JobKindName(action.kind)), {}},
-                     {"queue", action.queue, {}},
-                     {"action", std::string(ActionName(action.action)), {}},
-                     {"topologyUnchecked", action.topology_unchecked, {}},
-                     {"shards", ShardsValue(action.shards), {}},
-                     {"reason", action.reason, {}}}};
+  Value value{Value::Map{{"rank", action.rank, {}},
+                         {"job", action.job.ToString(), {}},
+                         {"kind", std::string(JobKindName(action.kind)), {}},
+                         {"queue", action.queue, {}},
+                         {"action", std::string(ActionName(action.action)), {}},
+                         {"topologyUnchecked", action.topology_unchecked, {}},
+                         {"shards", ShardsValue(action.shards), {}},
+                         {"reason", action.reason, {}}}};
+  if (!action.beneficiary.name.empty()) {
+    value.Set("beneficiary", action.beneficiary.ToString());
+  }
+  return value;
 }
 
 void WritePending(SectionWriter& writer, const PlanResult& result) {

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cctype>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,11 +47,39 @@ class PlanPrinter {
   }
 
   void Summary() {
-    out_ += "Plan at " + FormatTime(result_.now) + ": " +
-            Plural(result_.plan.actions.size(), "job") + " placed, " +
+    out_ += "Plan at " + FormatTime(result_.now) + ": " + Decided() + ", " +
             std::to_string(EarlierRunning().size()) + " already running, " +
             std::to_string(result_.pending.size()) + " waiting, " +
             Plural(RefusedObjects(), "object") + " refused.\n";
+  }
+
+  // "2 jobs placed, 1 shrunk".
+  [[nodiscard]] std::string Decided() const {
+    std::map<ActionKind, size_t> counts;
+    for (const Action& action : result_.plan.actions) {
+      ++counts[action.action];
+    }
+    std::string text = Plural(counts[ActionKind::kPlace], "job") + " placed";
+    for (const auto& [kind, count] : counts) {
+      if (kind != ActionKind::kPlace) {
+        text += ", " + std::to_string(count) + " " + Done(kind);
+      }
+    }
+    return text;
+  }
+
+  static std::string Done(ActionKind kind) {
+    switch (kind) {
+      case ActionKind::kPlace:
+        return "placed";
+      case ActionKind::kGrow:
+        return "grown";
+      case ActionKind::kShrink:
+        return "shrunk";
+      case ActionKind::kEvict:
+        return "evicted";
+    }
+    return "changed";
   }
 
   [[nodiscard]] size_t RefusedObjects() const {
@@ -215,8 +245,10 @@ class PlanPrinter {
   }
 
   void Placements() {
-    Heading("PLACED", "in this order");
     const std::vector<Action>& actions = result_.plan.actions;
+    const bool only_placed = std::ranges::all_of(
+        actions, [](const Action& action) { return action.action == ActionKind::kPlace; });
+    Heading(only_placed ? "PLACED" : "DECIDED", "in this order");
     if (actions.empty()) {
       out_ += "  none\n";
       return;
@@ -224,6 +256,9 @@ class PlanPrinter {
     std::vector<Column> columns{{"#", true}, {"JOB"}, {"QUEUE"}, {"CLUSTER"}, {"PODS", true}};
     if (wide_) {
       columns.push_back({"REQUESTS"});
+    }
+    if (!only_placed) {
+      columns.push_back({"ACTION"});
     }
     columns.push_back({"WHY"});
     Table table(std::move(columns));
@@ -236,6 +271,9 @@ class PlanPrinter {
                             PodsOf(action.shards)};
       if (wide_) {
         row.emplace_back(BriefAmounts(RequestsOf(action.shards)));
+      }
+      if (!only_placed) {
+        row.emplace_back(std::string(ActionName(action.action)));
       }
       row.emplace_back(action.reason +
                        (action.topology_unchecked ? " (topology left to the member)" : ""));
@@ -302,7 +340,10 @@ class PlanPrinter {
     Heading(Harmless(job.ToString()) + " DOES NOT WAIT", "");
     for (const Action& action : result_.plan.actions) {
       if (action.job == job) {
-        out_ += "  Placed on " + ClustersOf(action.shards) + ": " + Harmless(action.reason) + "\n";
+        std::string done = Done(action.action);
+        done.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(done.front())));
+        out_ += "  " + done + (action.action == ActionKind::kEvict ? " from " : " on ") +
+                ClustersOf(action.shards) + ": " + Harmless(action.reason) + "\n";
         return;
       }
     }

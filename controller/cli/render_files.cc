@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <system_error>
 
 #include "controller/kube/yaml_writer.h"
+#include "controller/run/queue_works.h"
 #include "federation/assert.h"
 #include "federation/children.h"
 #include "federation/render.h"
@@ -26,6 +28,12 @@ Status WriteFile(const std::filesystem::path& path, const std::string& text) {
                     std::error_code(errno, std::generic_category()).message());
   }
   return {};
+}
+
+std::optional<Carrier> QueueOf(const Action& action, const State& after) {
+  const JobIndex job = after.FindJob(action.job, action.uid);
+  CALDERA_ASSERT(job != kNoIndex);
+  return MakeWavesCarrier(after, after.job(job));
 }
 
 }  // namespace
@@ -51,6 +59,10 @@ Result<size_t> RenderFiles(const Plan& plan, const std::map<JobKey, KeptJob>& jo
   size_t written = 0;
   int64_t intent = target.first_intent;
   for (const Action& action : plan.actions) {
+    if (action.action == ActionKind::kEvict) {
+      ++intent;
+      continue;
+    }
     const auto job = jobs.find(action.job);
     CALDERA_ASSERT(job != jobs.end());
     ShardContext context;
@@ -67,6 +79,12 @@ Result<size_t> RenderFiles(const Plan& plan, const std::map<JobKey, KeptJob>& jo
                               WriteYaml(target.works ? RenderWork(rendered, context) : rendered)));
       ++context.index;
       ++written;
+      const auto queue = target.works ? QueueOf(action, *target.after) : std::nullopt;
+      if (queue.has_value()) {
+        CALDERA_CHECK(
+            WriteFile(directory / (name + ".queue.yaml"), WriteYaml(RenderCarrier(*queue))));
+        ++written;
+      }
     }
   }
   return written;

@@ -217,6 +217,72 @@ TEST_CASE("unusable input is 2, with a reason on stderr and nothing on stdout") 
   }
 }
 
+std::string ReadAll(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+/// A Job of which one pod is enough; `extra` in its metadata.
+std::string PartialYaml(const std::string& name, const std::string& queue, int replicas,
+                        const std::string& extra = "") {
+  const std::string metadata = "creationTimestamp: \"2026-12-01T07:00:00Z\"";
+  const std::string job = Replaced(JobYaml(name, queue, replicas, 1), metadata, metadata + extra);
+  return Replaced(job, "spec:\n", "spec:\n  minAvailable: 1\n");
+}
+
+TEST_CASE("who gives pods for another is shown with whom it is for") {
+  const std::string placement =
+      ", annotations: {federation.caldera.sh/placement: '[{\"cluster\":\"east\",\"epoch\":1,"
+      "\"tasks\":{\"main\":{\"replicas\":12,\"minAvailable\":12,\"atOnce\":8}},"
+      "\"minAvailable\":1}]'}";
+  const std::string manifests = ClusterYaml("east", 8) + QueueYaml("a", "weight: 1") +
+                                QueueYaml("b", "weight: 1") +
+                                PartialYaml("waves", "a", 12, placement) +
+                                "status: {state: {phase: Running}}\n" + JobYaml("next", "b", 3, 1);
+  const Value plan = PlanOf(manifests);
+  const Value::List& decided = plan.Find("placements")->AsList();
+  REQUIRE(decided.size() == 1);
+  CHECK(TextAt(decided[0], {"job"}) == "team/waves");
+  CHECK(TextAt(decided[0], {"action"}) == "Shrink");
+  CHECK(TextAt(decided[0], {"beneficiary"}) == "team/next");
+  const Said table = RunCaldera({"plan", "-f", "-", "--at", kAt, "--explain", "waves"}, manifests);
+  CAPTURE(table.out);
+  CHECK(Has(table.out, ": 0 jobs placed, 1 shrunk, "));
+  CHECK(Has(table.out, "DECIDED  in this order"));
+  CHECK(
+      Has(table.out, "Shrink  gives 3 of its 8 pods and makes room in cluster east for team/next"));
+  CHECK(Has(table.out, "  Shrunk on east: gives 3"));
+}
+
+TEST_CASE("of a job in waves the Work of its Queue is rendered too") {
+  const TempFolder folder;
+  const Said said = RunCaldera({"plan", "-f", "-", "--at", kAt, "--render-works",
+                                folder.Path("works"), "--render", folder.Path("jobs")},
+                               ClusterYaml("east", 8) + PartialYaml("waves", "default", 12));
+  CAPTURE(said.err);
+  REQUIRE(said.exit_code == 0);
+  CHECK(Has(said.err, "wrote 2 Works to"));
+  CHECK(Has(said.err, "wrote 1 Jobs to"));
+  const std::string work = ReadAll(folder.Path("works/team.waves.east.queue.yaml"));
+  CAPTURE(work);
+  CHECK(Has(work, "kind: Work"));
+  CHECK(Has(work, "namespace: karmada-es-east"));
+  CHECK(Has(work, "kind: Queue"));
+  CHECK(Has(work, "cpu: \"8\""));
+  // The shard's Job is in that Queue.
+  const std::string job = ReadAll(folder.Path("works/team.waves.east.yaml"));
+  const size_t at = job.find("queue: caldera-");
+  REQUIRE(at != std::string::npos);
+  const size_t name = at + std::string("queue: ").size();
+  CHECK(Has(work, "name: " + job.substr(name, job.find('\n', name) - name) + "\n"));
+}
+
 TEST_CASE("a running job is charged where its placement says and is not placed again") {
   std::string job = JobYaml("r", "default", 2, 3);
   const std::string metadata = "creationTimestamp: \"2026-12-01T07:00:00Z\"";
@@ -230,11 +296,6 @@ TEST_CASE("a running job is charged where its placement says and is not placed a
   CHECK(NamesOf(*plan.Find("running"), "job") == std::vector<std::string>{"team/r"});
   CHECK(plan.Find("placements")->AsList().empty());
   CHECK(TextAt(ItemOf(*plan.Find("clusters"), "cluster", "east"), {"free", "cpu"}) == "2");
-}
-
-std::string ReadAll(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 TEST_CASE("what is rendered is a Job that the intake accepts, and a Work around it") {
