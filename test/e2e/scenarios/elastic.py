@@ -31,15 +31,29 @@ def waves(world):
 
 
 def run(world):
-    """A trainer grows into what gets free."""
+    """A trainer grows into what gets free, and gives pods to a queue that deserves their room."""
     here = {OURS + "clusters": "m1"}
-    world.submit(queue("e2e-elastic"))
+    elastic = {**here, OURS + "elastic": "true", OURS + "min-runtime": "1s"}
+    world.submit(queue("e2e-elastic"), queue("e2e-claims"))
     world.submit(plain("first", 3, ONE_NODE, queue="e2e-elastic", annotations=here))
     world.await_phase("first", "Running")
-    elastic = {**here, OURS + "elastic": "true"}
     world.submit(plain("trainer", 8, ONE_NODE, queue="e2e-elastic", annotations=elastic, minAvailable=2))
     eventually("5 pods of the trainer run", lambda: world.running("trainer") == 5)
     world.delete_job("first")
     eventually("8 pods of the trainer run", lambda: world.running("trainer") == 8)
+    # With the other member full the queue has more than it deserves once another asks.
+    there = {OURS + "clusters": "m2"}
+    world.submit(plain("fills", 8, ONE_NODE, queue="e2e-elastic", annotations=there))
+    world.await_phase("fills", "Running")
+    world.submit(plain("claims", 3, ONE_NODE, queue="e2e-claims", annotations=here))
+    world.await_phase("claims", "Running")
+    kept = [f"trainer-worker-{index}" for index in range(5)]
+    eventually(
+        "of the trainer run the pods with the lowest indexes",
+        lambda: sorted(pod["metadata"]["name"] for pod in world.pods("trainer")) == kept,
+    )
     assert world.placement("trainer")[0]["epoch"] == 1, world.placement("trainer")
     assert not world.events("trainer", "Evicted"), world.events("trainer")
+    assert "claims" in world.events("trainer", "Shrunk")[0], world.events("trainer")
+    world.delete_job("claims")
+    steadily("it does not grow at once", lambda: world.running("trainer") == 5)
