@@ -115,6 +115,7 @@ class Controller::Impl {
   }
 
   void Start() {
+    WarnOfTime();
     informers_.Start();
     if (config_.leader.enabled && !config_.observe) {
       leader_.Start();
@@ -213,6 +214,18 @@ class Controller::Impl {
   void Lead() {
     leading_ = true;
     ScheduleCycle(Millis(0));
+  }
+
+  // State's time never goes back.
+  void WarnOfTime() const {
+    constexpr Millis kNoteworthy{60'000};
+    const Time last = cycle_.state().now();
+    if (last - executor_.Now() > kNoteworthy) {
+      Log(LogLevel::kWarn,
+          "the ledger is ahead of this machine's clock: usage, backoffs and reservations stand "
+          "still until that time",
+          {{"time", FormatTime(last)}});
+    }
   }
 
   // Nothing is decided or written from here on.
