@@ -85,13 +85,14 @@ class Controller::Impl {
                                    config.timing.release_margin}),
         events_(client_, EventOptionsOf(config)),
         dispatcher_(client_, cycle_.state(), observer_, events_, DispatcherOptionsHere()),
-        informers_(client_, observer_,
-                   {[this] { ScheduleCycle(config_.timing.batch); },
-                    [] { Log(LogLevel::kInfo, "everything is listed"); },
-                    [](const std::string& source, const Error& error) {
-                      Log(LogLevel::kWarn, "watch", {{"source", source}, {"error", error.message}});
-                    },
-                    [this](const ResourceType& type) { return IsKnown(type); }}),
+        informers_(
+            client_, observer_,
+            {[this] { ScheduleCycle(config_.timing.batch); },
+             [] { Log(LogLevel::kInfo, "everything is listed"); },
+             [](const std::string& source, const Error& error) {
+               Log(LogLevel::kWarn, "watch", {{"source", source}, {"error", error.message}});
+             },
+             [this](const ResourceType& type) { return KnowsObjects(cycle_.state(), type); }}),
         leader_(lease_client_, LeaderConfigOf(config),
                 {[this] { Lead(); },
                  [this, on_lost = std::move(on_lost)](const std::string& why) {
@@ -193,22 +194,6 @@ class Controller::Impl {
       Log(LogLevel::kWarn, "dispatch", {{"jobUid", uid}, {"error", error.message}});
     };
     return options;
-  }
-
-  // To the ledger: what a relist would take for deleted.
-  [[nodiscard]] bool IsKnown(const ResourceType& type) const {
-    const State& state = cycle_.state();
-    bool known = false;
-    if (type.kind == resource::TenantQuotas().kind) {
-      for (const auto& [name, tenant] : state.tenants()) {
-        known = known || !state.tenant(tenant).quotas.empty();
-      }
-    } else if (type.kind == resource::HyperJobs().kind) {
-      state.VisitJobs([&](JobIndex /*index*/, const JobEntry& job) {
-        known = known || state.spec(job).kind == JobKind::kHyperJob;
-      });
-    }
-    return known;
   }
 
   void Lead() {

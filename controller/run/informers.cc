@@ -224,4 +224,18 @@ void Informers::Stop() { impl_->Stop(); }
 bool Informers::Synced() const { return impl_->Unsynced().empty(); }
 std::vector<std::string> Informers::Unsynced() const { return impl_->Unsynced(); }
 
+bool KnowsObjects(const State& state, const ResourceType& type) {
+  bool known = false;
+  if (type.kind == resource::TenantQuotas().kind) {
+    for (const auto& [name, tenant] : state.tenants()) {
+      known = known || !state.tenant(tenant).quotas.empty();
+    }
+  } else if (type.kind == resource::HyperJobs().kind) {
+    state.VisitJobs([&](JobIndex /*index*/, const JobEntry& job) {
+      known = known || state.spec(job).kind == JobKind::kHyperJob;
+    });
+  }
+  return known;
+}
+
 }  // namespace caldera

@@ -12,6 +12,7 @@
 #include "controller/kube/reflector.h"
 #include "controller/run/config.h"
 #include "controller/run/observer.h"
+#include "federation/state.h"
 
 namespace caldera {
 
@@ -32,6 +33,10 @@ struct InformerHandlers {
   /// Are objects of that kind known from before?
   std::function<bool(const ResourceType&)> is_known;
 };
+
+/// `state` has objects of that kind, which a relist without any would delete: HyperJobs or
+/// FederatedResourceQuotas; false for other kinds.
+bool KnowsObjects(const State& state, const ResourceType& type);
 
 class Informers {
  public:
