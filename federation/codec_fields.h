@@ -213,6 +213,10 @@ constexpr auto FieldsOf(const ClusterBackoff*) {
   return std::tuple{F("cluster", &ClusterBackoff::cluster), F("reason", &ClusterBackoff::reason),
                     F("message", &ClusterBackoff::message), F("until", &ClusterBackoff::until)};
 }
+constexpr auto FieldsOf(const Successor*) {
+  return std::tuple{F("uid", &Successor::uid), F("queue", &Successor::queue),
+                    F("creation", &Successor::creation), F("clear", &Successor::clear)};
+}
 constexpr auto FieldsOf(const ReplicatedJob*) {
   return std::tuple{
       F("name", &ReplicatedJob::name),       F("replicas", &ReplicatedJob::replicas),
@@ -238,6 +242,7 @@ constexpr auto FieldsOf(const Job*) {
                     F("terminal", &Job::terminal),
                     F("missingReferences", &Job::missing_references),
                     F("backoffs", &Job::backoffs),
+                    F("successor", &Job::successor),
                     F("placement", &Job::placement),
                     F("reports", &Job::reports),
                     F("reported", &Job::reported),

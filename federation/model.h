@@ -293,6 +293,17 @@ struct ClusterBackoff {
   friend bool operator==(const ClusterBackoff&, const ClusterBackoff&) = default;
 };
 
+/// A job that is there under the name of one that is gone and still holds something. It is a job of
+/// State once that is given back.
+struct Successor {
+  std::string uid;
+  std::string queue;  ///< As the object names it; empty: `default`.
+  Time creation;
+  /// When the pods of the earlier one are gone at the latest; 0: a Work of it is still there.
+  Time clear;
+  friend bool operator==(const Successor&, const Successor&) = default;
+};
+
 /// Room in one cluster that is kept for a job that waits.
 struct Reservation {
   JobKey job;
@@ -329,6 +340,7 @@ struct Job {
   bool terminal = false;           ///< Completed, Failed, Terminated: it holds nothing.
   std::vector<std::string> missing_references;  ///< `Secret/team-a/token`; empty: all are there.
   std::vector<ClusterBackoff> backoffs;         ///< Also those that have ended; of any order.
+  std::optional<Successor> successor;           ///< Of a job that is gone: who has its name now.
 
   // What is known of where it runs.
   std::vector<Shard> placement;  ///< Annotation `placement`, as observed; empty: none.

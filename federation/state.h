@@ -260,6 +260,8 @@ class State {
   [[nodiscard]] JobIndex FindJob(const JobKey& key, const std::string& uid) const;
   /// The whole object as it was upserted last.
   [[nodiscard]] Job Object(JobIndex i) const;
+  /// nullptr: it has none.
+  [[nodiscard]] const Successor* SuccessorOf(JobIndex i) const;
 
   /// The charged jobs whose spec has other counts than what they hold (resize.h), in no order that
   /// may be seen.
@@ -388,6 +390,7 @@ class State {
   HashIndex job_keys_;
   std::vector<JobEntry> jobs_;
   std::vector<JobIndex> free_jobs_;
+  std::map<JobIndex, Successor> successors_;  ///< Few ever have one.
   /// Charged jobs some of whose pods are on top only until a time.
   std::set<std::pair<Time, JobIndex>> settling_;
   /// Candidates that some cluster backs off for, by when the first of them ends.

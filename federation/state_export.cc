@@ -39,7 +39,15 @@ Job State::Object(JobIndex i) const {
   job.reports = entry.reports;
   job.reported = entry.reported;
   job.checkpoint = entry.checkpoint;
+  if (const Successor* const successor = SuccessorOf(i); successor != nullptr) {
+    job.successor = *successor;
+  }
   return job;
+}
+
+const Successor* State::SuccessorOf(JobIndex i) const {
+  const auto found = successors_.find(i);
+  return found == successors_.end() ? nullptr : &found->second;
 }
 
 std::vector<Change> State::Export() const {

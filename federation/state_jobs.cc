@@ -119,6 +119,10 @@ void State::On(const JobUpsert& change) {
   entry.reports = job.reports;
   entry.reported = job.reported;
   entry.checkpoint = job.checkpoint;
+  successors_.erase(index);
+  if (job.successor.has_value()) {
+    successors_.emplace(index, *job.successor);
+  }
   const int64_t observed_epoch = LatestEpoch(job.placement);
   if (job.terminal) {
     DropCharge(index);
@@ -226,6 +230,7 @@ void State::RemoveJob(JobIndex index) {
   DropSpec(jobs_[index]);
   job_keys_.Erase(HashOf(jobs_[index].key), index);
   jobs_[index] = {};
+  successors_.erase(index);
   free_jobs_.push_back(index);
 }
 

@@ -107,6 +107,7 @@ struct JobFold::Statements {
   Statement insert;
   Statement update_object;
   Statement update_state;
+  Statement put_message;
   Statement close;
   Statement end_verdict;
   Statement open_shards;
@@ -145,7 +146,7 @@ Result<JobFold> JobFold::Open(Database& database) {
   std::unique_ptr<Statements, Deleter> sql(new Statements());
   const std::initializer_list<std::pair<Statement*, const char*>> all = {
       {&sql->find,
-       "SELECT id, uid, state, placed IS NOT NULL, verdict <> '' FROM jobs "
+       "SELECT id, uid, state, placed IS NOT NULL, verdict <> '', message <> '' FROM jobs "
        "WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND gone IS NULL"},
       {&sql->find_gone,
        "SELECT id, placed IS NOT NULL FROM jobs "
@@ -161,6 +162,7 @@ Result<JobFold> JobFold::Open(Database& database) {
       {&sql->update_state,
        "UPDATE jobs SET state = ?2, since = ?3, verdict = '', message = '', figures = '[]', "
        "clusters = NULL, placed = coalesce(?4, placed), finished = ?5 WHERE id = ?1"},
+      {&sql->put_message, "UPDATE jobs SET message = ?2 WHERE id = ?1 AND message <> ?2"},
       {&sql->close,
        "UPDATE jobs SET state = ?2, since = ?3, gone = ?3, verdict = '', message = '', "
        "figures = '[]', clusters = NULL WHERE id = ?1"},
@@ -226,6 +228,7 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
   Touched job{entry, 0, false, false};
   std::string state;
   bool has_verdict = false;
+  bool has_message = false;
   sql_->find.Start(name.name, name.ns, JobKindText(kind));
   CALDERA_TRY(const bool found, sql_->find.Step());
   if (found) {
@@ -234,6 +237,7 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
     const bool same = entry != nullptr && sql_->find.TextView(1) == entry->uid;
     job = {entry, same ? id : 0, same && state == "running", sql_->find.Integer(3) != 0};
     has_verdict = sql_->find.Integer(4) != 0;
+    has_message = same && sql_->find.Integer(5) != 0;
     sql_->find.Reset();
     if (!same) {
       CALDERA_CHECK(CloseRow(id, state, name.ns, after.now()));
@@ -267,6 +271,12 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
       }
       CALDERA_CHECK(UpdateState(after, *entry, job.id));
     }
+  }
+  const bool waited_for = after.SuccessorOf(index) != nullptr;
+  if (!entry->Pending() && (waited_for || has_message)) {
+    CALDERA_CHECK(sql_->put_message.Run(
+        job.id,
+        waited_for ? "its object is gone; a later job of its name waits for what it holds" : ""));
   }
   touched.emplace(key, job);
   return {};

@@ -65,9 +65,10 @@ Result<Listing> ListIntents(const LedgerReader& reader, const HistoryFilter& fil
 /// cycle time changes actions firstIntent digest: oldest first; only `limit` of the filter holds.
 Result<Listing> ListCycles(const LedgerReader& reader, int64_t limit);
 
-/// The row of the job called NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME: one that is there before
-/// one that is gone, the latest of those. Errors: kNotFound, kInvalid (several namespaces have one:
-/// the message names them).
+/// The row of the job called NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME, or of that uid: one that
+/// is there before one that is gone, the latest of those. A job that waits for its name has none
+/// yet (DescribeJob and ExplainJob are about it all the same). Errors: kNotFound, kInvalid (several
+/// namespaces have one: the message names them).
 Result<int64_t> FindJobRow(const LedgerReader& reader, const std::string& name);
 
 /// Everything about one job.

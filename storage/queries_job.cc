@@ -1,4 +1,11 @@
 // One job, and the history of decisions.
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "federation/successor.h"
+#include "storage/job_fold.h"
+#include "storage/journal.h"
 #include "storage/listing_rows.h"
 #include "storage/queries.h"
 
@@ -123,6 +130,65 @@ Result<Listing> ReadVerdicts(Database& database, int64_t job) {
       rows, {{"verdict"}, {"since", ColumnType::kTime}, {"until", ColumnType::kTime}, {"message"}});
 }
 
+/// A job of the name that was asked for that is in no row yet.
+struct NotYetThere {
+  std::string uid;
+  Time created;
+  PendingJob waits;
+};
+
+/// The newest job of the name `asked`, where that is not the one of row `id`: it waits for what
+/// that one holds. Nothing too where `asked` is that one's uid.
+Result<std::optional<NotYetThere>> SuccessorOf(Database& database, int64_t id,
+                                               const std::string& asked) {
+  CALDERA_TRY(Statement row,
+              database.Prepare("SELECT namespace, name, uid FROM jobs WHERE id = ?1 AND uid <> ?2 "
+                               "AND gone IS NULL AND state <> 'pending' AND message <> ''"));
+  row.Start(id, asked);
+  CALDERA_TRY(const bool found, row.Step());
+  if (!found) {
+    return std::nullopt;
+  }
+  CALDERA_TRY(const JournalEnd end, ReadJournalEnd(database));
+  CALDERA_TRY(const State state, ReadState(database, end.cycle));
+  const JobIndex earlier = state.FindJob({row.Text(0), row.Text(1)}, row.Text(2));
+  const Successor* const successor = earlier == kNoIndex ? nullptr : state.SuccessorOf(earlier);
+  if (successor == nullptr) {
+    return std::nullopt;
+  }
+  return NotYetThere{successor->uid, successor->creation, ExplainSuccessor(state, earlier)};
+}
+
+/// One row of those columns; what is not known of it is null.
+Listing RowOf(const NotYetThere& job, std::vector<std::string> columns) {
+  const std::map<std::string, Datum> known = {
+      {"job", job.waits.job.ToString()},
+      {"kind", std::string(JobKindText(job.waits.kind))},
+      {"uid", job.uid},
+      {"queue", job.waits.queue.empty() ? std::string(kDefaultQueue) : job.waits.queue},
+      {"state", std::string("pending")},
+      {"verdict", std::string(VerdictName(job.waits.verdict))},
+      {"since", job.created},
+      {"created", job.created},
+      {"message", job.waits.message}};
+  std::vector<Datum> row;
+  row.reserve(columns.size());
+  for (const std::string& column : columns) {
+    const auto datum = known.find(column);
+    row.push_back(datum == known.end() ? Datum() : datum->second);
+  }
+  return {std::move(columns), {std::move(row)}};
+}
+
+/// Of all jobs that ever were; 0: none. Not by an index, so only for what is no name.
+Result<int64_t> FindUid(Database& database, const std::string& uid) {
+  CALDERA_TRY(Statement row,
+              database.Prepare("SELECT id FROM jobs WHERE uid = ?1 ORDER BY id DESC LIMIT 1"));
+  row.Start(uid);
+  CALDERA_TRY(const bool found, row.Step());
+  return found ? row.Integer(0) : 0;
+}
+
 }  // namespace
 
 Result<int64_t> FindJobRow(const LedgerReader& reader, const std::string& name) {
@@ -150,6 +216,9 @@ Result<int64_t> FindJobRow(const LedgerReader& reader, const std::string& name) 
       others += ", " + rows.Text(1) + "/" + parts.name;
     }
   }
+  if (best == 0 && parts.ns.empty()) {
+    CALDERA_TRY(best, FindUid(reader.database(), parts.name));
+  }
   if (best == 0) {
     return Fail(ErrorCode::kNotFound, "the ledger has no job `" + name + "`");
   }
@@ -169,12 +238,13 @@ Result<Listing> ListIntents(const LedgerReader& reader, const HistoryFilter& fil
     CALDERA_CHECK(FindJobRow(reader, filter.job));
     CALDERA_TRY(parts, ParseName(filter.job));
   }
-  CALDERA_TRY(Statement rows,
-              reader.database().Prepare(
-                  std::string("SELECT * FROM (") + kIntentRows +
-                  "WHERE (?1 = '' OR j.name = ?1) AND (?2 = '' OR j.namespace = ?2) AND "
-                  "(?3 = '' OR i.queue = ?3) AND (?5 = '' OR j.kind = ?5) "
-                  "ORDER BY i.number DESC LIMIT ?4) ORDER BY number"));
+  CALDERA_TRY(
+      Statement rows,
+      reader.database().Prepare(
+          std::string("SELECT * FROM (") + kIntentRows +
+          "WHERE (?1 = '' OR j.name = ?1 OR j.uid = ?1) AND (?2 = '' OR j.namespace = ?2) AND "
+          "(?3 = '' OR i.queue = ?3) AND (?5 = '' OR j.kind = ?5) "
+          "ORDER BY i.number DESC LIMIT ?4) ORDER BY number"));
   rows.Start(parts.name, parts.ns, filter.queue, filter.limit == 0 ? -1 : filter.limit, parts.kind);
   return ReadListing(rows, IntentColumns());
 }
@@ -196,7 +266,7 @@ Result<Listing> ListCycles(const LedgerReader& reader, int64_t limit) {
 Result<JobAnswer> DescribeJob(const LedgerReader& reader, const std::string& name) {
   Database& database = reader.database();
   CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(database));
-  CALDERA_TRY(const int64_t id, FindJobRow(reader, name));
+  CALDERA_TRY(int64_t id, FindJobRow(reader, name));
   JobAnswer answer;
   CALDERA_TRY(
       Statement job,
@@ -221,6 +291,11 @@ Result<JobAnswer> DescribeJob(const LedgerReader& reader, const std::string& nam
                                             {"gone", ColumnType::kTime},
                                             {"checkpoint"},
                                             {"message"}}));
+  CALDERA_TRY(const auto newest, SuccessorOf(database, id, name));
+  if (newest.has_value()) {
+    answer.job = RowOf(*newest, std::move(answer.job.columns));
+    id = 0;  // There is nothing of it yet.
+  }
   CALDERA_TRY(answer.shards, ReadShards(database, id, true));
   CALDERA_TRY(Statement intents,
               database.Prepare(std::string(kIntentRows) + "WHERE i.job = ?1 ORDER BY i.number"));
@@ -233,7 +308,7 @@ Result<JobAnswer> DescribeJob(const LedgerReader& reader, const std::string& nam
 Result<Explanation> ExplainJob(const LedgerReader& reader, const std::string& name) {
   Database& database = reader.database();
   CALDERA_TRY(const ReadTransaction view, ReadTransaction::Begin(database));
-  CALDERA_TRY(const int64_t id, FindJobRow(reader, name));
+  CALDERA_TRY(int64_t id, FindJobRow(reader, name));
   Explanation answer;
   CALDERA_TRY(Statement job,
               database.Prepare("SELECT namespace || '/' || name, kind, queue, state, verdict, "
@@ -246,6 +321,11 @@ Result<Explanation> ExplainJob(const LedgerReader& reader, const std::string& na
                                             {"verdict"},
                                             {"since", ColumnType::kTime},
                                             {"message"}}));
+  CALDERA_TRY(const auto newest, SuccessorOf(database, id, name));
+  if (newest.has_value()) {
+    answer.job = RowOf(*newest, std::move(answer.job.columns));
+    id = 0;  // There is nothing of it yet.
+  }
   CALDERA_TRY(answer.figures, ReadFigures(database, id));
   CALDERA_TRY(answer.clusters, ReadClusters(database, id));
   CALDERA_TRY(answer.shards, ReadShards(database, id, false));

@@ -22,8 +22,9 @@ constexpr const char* kExamples = R"(Examples:
   caldera explain team-a/train --server http://127.0.0.1:8080
   caldera explain team-a/train --ledger federation.db -o json
 
-A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. The smallest change that would let a waiting job
-run is applied to a copy of the State and planned again before it is shown.
+A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME (the newest of that name), or a uid.
+The smallest change that would let a waiting job run is applied to a copy of the State and planned
+again before it is shown.
 Exit code: 0 done, 2 wrong usage, or no such controller, ledger or job.)";
 
 struct ExplainOptions {

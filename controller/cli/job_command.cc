@@ -22,8 +22,9 @@ constexpr const char* kExamples = R"(Examples:
   caldera job team-a/train --server http://127.0.0.1:8080
   caldera job team-a/train -o json | jq -r '.shards[].logs[]'
 
-A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. A shard's phase is known to a running controller
-only. Decisions about a job are in `caldera ledger job`.
+A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME (the newest of that name), or a uid.
+A shard's phase is known to a running controller only. Decisions about a job are in
+`caldera ledger job`.
 Exit code: 0 done, 2 wrong usage, or no such controller, ledger or job.)";
 
 constexpr size_t kPodsShown = 8;  ///< Of a shard, in a table; JSON has them all.

@@ -36,8 +36,9 @@ constexpr const char* kLedgerExamples = R"(Examples:
   export CALDERA_LEDGER=federation.db                 instead of --ledger
   export CALDERA_SERVER=http://127.0.0.1:8080         instead of --server
 
-A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. Times are RFC 3339. JSON is an array of
-objects, one a row; its keys and the headings of CSV are stable, and only ever added to.
+A job is NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME (the newest of that name), or a uid.
+Times are RFC 3339. JSON is an array of objects, one a row; its keys and the headings of CSV are
+stable, and only ever added to.
 Exit code: 0 done, 1 the answer is no (check or replay found a difference), 2 wrong usage or no
 such ledger, job or cycle.)";
 

@@ -1,11 +1,12 @@
-// Shards that are there and yet get nowhere: what the member does not take, and what it does not
-// schedule.
+// What is there and yet gets nowhere: jobs whose name is still taken, shards that the member does
+// not take, or does not schedule.
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "controller/run/dispatcher_look.h"
 #include "federation/children.h"
+#include "federation/successor.h"
 #include "federation/time.h"
 
 namespace caldera {
@@ -22,6 +23,23 @@ int64_t BoundPods(const ClusterEntry& member, const JobKey& job) {
 }
 
 }  // namespace
+
+// State knows it once the earlier job of its name has given back what it held.
+bool JobLook::AwaitName() {
+  if (seen_.parent == nullptr || seen_.entry != nullptr) {
+    return false;
+  }
+  const JobIndex earlier = context_.state.FindJob(seen_.parent->key, seen_.parent->kind);
+  const Successor* const successor =
+      earlier == kNoIndex ? nullptr : context_.state.SuccessorOf(earlier);
+  if (successor == nullptr || successor->uid != uid_) {
+    return false;
+  }
+  seen_.awaits_name = true;
+  const PendingJob waits = ExplainSuccessor(context_.state, earlier);
+  context_.events.Waiting(target_, waits.verdict, waits.message);
+  return WriteStatus();
+}
 
 bool JobLook::CheckApplied() {
   for (const SeenWork& work : seen_.works) {

@@ -55,7 +55,9 @@ void JobLook::Step() {
   }
   switch (AimOf(seen_, memory_)) {
     case Aim::kLeave:
-      Finish();
+      if (!AwaitName()) {
+        Finish();
+      }
       return;
     case Aim::kGone:
       context_.events.NotWaiting(uid_);

@@ -123,7 +123,8 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
                     std::map<std::string, std::set<std::string>> absent);
   void FinishClaims(const std::map<std::string, std::set<std::string>>& absent);
 
-  // dispatcher_check.cc: shards that get nowhere.
+  // dispatcher_check.cc: jobs and shards that get nowhere.
+  bool AwaitName();
   bool CheckApplied();
   bool CheckScheduled();
 

@@ -92,6 +92,7 @@ struct SeenJob {
   const JobEntry* entry = nullptr;  ///< Of State; nullptr: State does not know it.
   JobIndex index = kNoIndex;
   bool claimed = false;
+  bool awaits_name = false;  ///< State will know it once an earlier job of its name is done with.
   std::string placement;
   std::vector<SeenWork> works;  ///< In the order of their namespaces and names.
 };

@@ -17,6 +17,7 @@ ParentFacts FactsOf(const SeenJob& job, const std::string& uid, Time now) {
   facts.phase = job.parent->phase;
   facts.now = now;
   facts.works_left = !job.works.empty();
+  facts.awaits_name = job.awaits_name;
   facts.suspended = job.entry != nullptr && job.entry->suspended && !job.entry->terminal;
   facts.shards = ShardsOf(job);
   for (const Shard& shard : facts.shards) {

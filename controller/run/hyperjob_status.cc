@@ -172,7 +172,7 @@ std::optional<ParentStatus> MakeHyperJobStatus(const ParentFacts& facts) {
       std::any_of(phases.begin(), phases.end(), [](const auto& phase) { return !phase.empty(); });
   if (!reported) {
     // Nothing runs. One that had a status before is told so; one that had none waits silently.
-    if (facts.phase.empty() || IsTerminalPhase(facts.phase)) {
+    if ((facts.phase.empty() && !facts.awaits_name) || IsTerminalPhase(facts.phase)) {
       return std::nullopt;
     }
     return ParentStatus{ToValue(facts, std::nullopt), "Pending", false};

@@ -68,6 +68,7 @@ class JobBook {
     bool refused = false;
     bool opted_in = true;
     bool had_work = false;     ///< Since it was last given back.
+    bool edited = false;       ///< Its spec was, since it last held nothing.
     uint64_t fingerprint = 0;  ///< Of what intake reads; 0: not known.
     Time clear;                ///< Before then a Work that was not seen may be on its way.
     std::map<WorkKey, WorkView> works;
@@ -105,6 +106,8 @@ class JobBook {
   [[nodiscard]] bool NoPods(const Record& record, Time now) const;
   /// The job as State should have it. Either `news` has it, or State.
   [[nodiscard]] Job Compose(const Record& record, News news, Time now) const;
+  /// Who has its name now and waits for what it holds; nothing while it is there.
+  [[nodiscard]] std::optional<Successor> SuccessorOf(const Record& record) const;
   void MergeWorks(const Record& record, const JobEntry* entry, Time now, Job& job) const;
 
   /// False where it waits for the name that an earlier job still has.

@@ -11,6 +11,7 @@
 #include "federation/codec.h"
 #include "federation/codec_fields.h"
 #include "federation/render.h"
+#include "federation/verdict.h"
 
 namespace caldera {
 namespace {
@@ -161,6 +162,21 @@ void JobBook::MergeWorks(const Record& record, const JobEntry* entry, Time now, 
   }
 }
 
+std::optional<Successor> JobBook::SuccessorOf(const Record& record) const {
+  const auto current = current_.find({record.view.key, record.view.kind});
+  if (record.there || current == current_.end()) {
+    return std::nullopt;
+  }
+  const auto news = news_.find(current->second);
+  if (news == news_.end() || !news->second.fresh.has_value() ||
+      news->second.fresh->claimed_elsewhere || !FindRecord(current->second)->opted_in) {
+    return std::nullopt;
+  }
+  const Job& job = *news->second.fresh;
+  return Successor{job.uid, job.queue, job.creation,
+                   record.works.empty() ? ClearAt(record) : Time()};
+}
+
 Job JobBook::Compose(const Record& record, News news, Time now) const {
   const JobEntry* const entry = EntryOf(record);
   Job job = news.fresh.has_value() ? *std::move(news.fresh)
@@ -178,7 +194,9 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
   }
   if (entry == nullptr || !entry->charge.has_value()) {
     // While it is charged they also say that it is being recalled.
-    std::erase_if(job.backoffs, [&](const ClusterBackoff& each) { return each.until <= now; });
+    std::erase_if(job.backoffs, [&](const ClusterBackoff& each) {
+      return each.until <= now || (record.edited && each.reason == VerdictName(Verdict::kTooLarge));
+    });
   }
   for (ClusterBackoff& backoff : news.backoffs) {
     std::erase_if(job.backoffs,
@@ -191,6 +209,7 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
   if (!record.there || record.view.deleting) {
     job.suspended = true;
   }
+  job.successor = SuccessorOf(record);
   if (!record.there) {
     job.placement.clear();
   } else if (record.refused) {
@@ -253,6 +272,9 @@ void JobBook::TakeAbsent(Record& record, Time now, std::vector<Change>& changes)
     PushDelete(record, changes);  // Its pods have ended: what it held is free at once.
   } else if (JobUpsert upsert{std::move(job)}; !codec::Same(
                  upsert.job, state_.Object(IndexOf({record.view.key, record.view.kind})))) {
+    if (upsert.job.successor.has_value()) {
+      dirty_.insert(upsert.job.successor->uid);
+    }
     changes.emplace_back(std::move(upsert));
   }
 }
@@ -270,6 +292,9 @@ bool JobBook::TakeOne(const std::string& uid, Time now, std::vector<Change>& cha
   const bool charged = entry != nullptr && entry->charge.has_value();
   if (!record.there || (!record.opted_in && !charged)) {
     news_.erase(uid);
+    if (named != nullptr && entry == nullptr) {
+      todo_.insert(named->uid);  // It may have waited for that name.
+    }
     TakeAbsent(record, now, changes);
     return true;
   }
@@ -288,6 +313,7 @@ bool JobBook::TakeOne(const std::string& uid, Time now, std::vector<Change>& cha
   News news = news_at == news_.end() ? News() : std::move(news_at->second);
   news_.erase(uid);
   Job job = Compose(record, std::move(news), now);
+  record.edited = record.edited && charged;
   const bool unwanted =
       charged && !job.terminal &&
       (job.suspended || entry->Evicting() || IsRecalled(*entry->charge, job.backoffs));

@@ -201,7 +201,7 @@ std::optional<ParentStatus> MakeParentStatus(const ParentFacts& facts) {
   }
   if (phases.empty() || !reported) {
     // Nothing runs. A job that had a status before is told so; one that had none waits silently.
-    if (facts.phase.empty() || IsTerminalPhase(facts.phase)) {
+    if ((facts.phase.empty() && !facts.awaits_name) || IsTerminalPhase(facts.phase)) {
       return std::nullopt;
     }
     return Own(facts, "Pending", "Queued", "waits for its place in a cluster");

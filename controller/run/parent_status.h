@@ -24,7 +24,8 @@ struct ParentFacts {
   std::vector<Shard> shards;  ///< Of the charge; of the last placement where it is terminal.
   /// Those of the shards' epochs, in the order of `shards`; nullptr: not there yet.
   std::vector<const WorkView*> works;
-  bool works_left = false;  ///< Some Work of it is still there, of whatever epoch.
+  bool awaits_name = false;  ///< An earlier job of its name still holds something.
+  bool works_left = false;   ///< Some Work of it is still there, of whatever epoch.
   Time now;
 };
 
@@ -33,8 +34,8 @@ struct ParentFacts {
 /// is due only where the phase differs. Rules (DESIGN 7): one shard's status is passed on; of
 /// several: any Failed is Failed, all Completed is Completed, Running when all run or are done,
 /// Pending otherwise; counters are summed. At completion, where the member drops the counters, what
-/// was granted counts as succeeded. A job that waits and has no status gets none. That of a
-/// HyperJob: hyperjob_status.h.
+/// was granted counts as succeeded. A job that waits and has no status gets none, unless it
+/// waits for its name. That of a HyperJob: hyperjob_status.h.
 struct ParentStatus {
   Value status;
   std::string phase;

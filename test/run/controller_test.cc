@@ -1,4 +1,6 @@
 // Jobs from their creation to their end, replicas that come and go, with the whole controller.
+#include "storage/queries.h"
+#include "storage/replay.h"
 #include "test/run/whole_controller.h"
 
 namespace caldera::testing {
@@ -331,6 +333,98 @@ TEST_CASE("A refused job whose Work somebody deletes gives back what it held, an
   fed.Merge(fed.karmada, kJobs + "/a", R"({"spec":{"minAvailable":8}})");
   fed.Advance(3 * kRun);
   CHECK(fed.Phase("a") == "Completed");
+  CHECK(Settled(state));
+}
+
+TEST_CASE(
+    "A job made again under its name says what it waits for, and goes when that is given back") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  fed.Submit("a", 8);
+  fed.Advance(kSoon);
+  REQUIRE(fed.Phase("a") == "Running");
+  const auto uid = [&] { return TextAt(fed.Get(fed.karmada, kJobs + "/a"), {"metadata", "uid"}); };
+  const std::string first = uid();
+  const std::string cluster = fed.Running().begin()->substr(0, 4);
+  fed.Delete(fed.karmada, kJobs + "/a");
+  fed.Submit("a", 4);
+  const std::string second = uid();
+  REQUIRE(first != second);
+  fed.Advance(Millis(5'000));
+  CHECK(fed.Phase("a") == "Pending");
+  std::set<std::string> said;
+  const Value events = fed.Get(fed.karmada, "/api/v1/namespaces/team-a/events");
+  for (const Value& event : ListAt(events, {"items"})) {
+    if (TextAt(event, {"regarding", "uid"}) == second ||
+        TextAt(event, {"involvedObject", "uid"}) == second) {
+      said.insert(TextAt(event, {"reason"}));
+    }
+  }
+  CHECK(said == std::set<std::string>{"Queued"});
+  const LedgerReader reader = Must(LedgerReader::Open(fed.directory.File("ledger.db")));
+  const auto job = [&](const std::string& name, size_t column) {
+    const Listing& row = Must(ExplainJob(reader, name)).job;
+    return std::get<std::string>(row.rows.at(0).at(column));
+  };
+  CHECK(job("a", 3) == "pending");
+  CHECK(job("a", 4) == "NameConflict");
+  CHECK(job("a", 6).starts_with("an earlier job of this name (uid " + first +
+                                ") still holds what it was granted in cluster " + cluster +
+                                ": its pods there are gone by 2026-"));
+  CHECK(job(first, 3) == "running");
+  fed.Advance(Millis(45'000));
+  CHECK(fed.Phase("a") == "Running");
+  CHECK(one->controller->state().job(one->controller->state().FindJob({"team-a", "a"})).uid ==
+        second);
+  CHECK(job("a", 3) == "running");
+  CHECK(job(first, 3) == "released");
+  for (const std::vector<Datum>& row : Must(ListCycles(reader, 0)).rows) {
+    CHECK(Must(Replay(reader, std::get<int64_t>(row[0]))).Same());
+  }
+}
+
+TEST_CASE("A job that no Work can hold is told so, left alone, and goes once it is edited") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  fed.Submit("a", 2, "gold",
+             R"(,"initContainers":[{"name":"i","image":"i","args":[")" +
+                 std::string(1'100'000, 'x') + R"("]}])");
+  fed.Advance(Millis(30'000));
+  const State& state = one->controller->state();
+  const auto entry = [&]() -> const JobEntry& { return state.job(state.FindJob({"team-a", "a"})); };
+  CHECK(fed.Works() == 0);
+  CHECK_FALSE(entry().charge.has_value());
+  REQUIRE(entry().backoffs.size() == 2);
+  CHECK(entry().backoffs.front().reason == "TooLarge");
+  CHECK(entry().last_epoch == 1);
+  fed.Advance(Millis(1'800'000));
+  CHECK(entry().last_epoch == 1);  // It was not tried again.
+  fed.Merge(fed.karmada, kJobs + "/a",
+            R"({"metadata":{"labels":{"a":"b"}}})");  // That makes it no smaller.
+  fed.Advance(kSoon);
+  CHECK(entry().last_epoch == 1);
+  fed.Merge(fed.karmada, kJobs + "/a",
+            R"({"spec":{"tasks":[{"name":"worker","replicas":2,"template":{"spec":{"containers":)"
+            R"([{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}]}})");
+  fed.Advance(kSoon);
+  CHECK(fed.Phase("a") == "Running");
+}
+
+TEST_CASE("A job that waits for a name is forgotten when it is deleted") {
+  Federation fed;
+  const auto one = fed.StartReplica();
+  fed.Submit("a", 8);
+  fed.Advance(kSoon);
+  fed.Delete(fed.karmada, kJobs + "/a");
+  fed.Submit("a", 4);
+  fed.Advance(Millis(5'000));
+  const State& state = one->controller->state();
+  REQUIRE(state.SuccessorOf(state.FindJob({"team-a", "a"})) != nullptr);
+  fed.Delete(fed.karmada, kJobs + "/a");
+  fed.Advance(Millis(1'000));
+  CHECK(state.SuccessorOf(state.FindJob({"team-a", "a"})) == nullptr);
+  fed.Advance(Millis(45'000));
+  CHECK(state.FindJob({"team-a", "a"}) == kNoIndex);
   CHECK(Settled(state));
 }
 

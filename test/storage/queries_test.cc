@@ -292,6 +292,55 @@ TEST_CASE("a job's name may be short where it is clear") {
   }
 }
 
+TEST_CASE("a name means the newest job of it, also one that waits for that name") {
+  Scene scene;
+  scene.fed.AddQueue("gold").AddCluster("east", "cpu=8 pods=100");
+  scene.fed.AddJob("team-a/train", "gold", 2, "cpu=1", [](Job& job) { job.uid = "u1"; });
+  scene.Record();
+  const JobIndex train = scene.fed.state.FindJob(Key("team-a/train"));
+  REQUIRE(scene.fed.state.job(train).charge.has_value());
+  const std::string uid = "u1";
+  const Time later = scene.fed.state.now() + minutes(1);
+  scene.Again("team-a/train", [&](Job& job) {
+    job.suspended = true;
+    job.successor = Successor{"u2", "silver", later, Time()};
+  });
+  scene.Record();
+  for (const std::string name : {"train", "team-a/train", "Job/team-a/train"}) {
+    const JobAnswer newest = Must(DescribeJob(scene.Reader(), name));
+    CHECK(Rows(newest.job, {"job", "uid", "queue", "state", "verdict", "created", "placed"}) ==
+          "team-a/train|u2|silver|pending|NameConflict|" + FormatTime(later) + "|-");
+    CHECK(newest.shards.rows.empty());
+    CHECK(newest.intents.rows.empty());
+    const Explanation why = Must(ExplainJob(scene.Reader(), name));
+    CHECK(Rows(why.job, {"job", "kind", "state", "message"}) ==
+          "team-a/train|Job|pending|an earlier job of this name (uid " + uid +
+              ") still holds what it was granted in cluster east: its Work there is being deleted");
+    CHECK(why.shards.rows.empty());
+    CHECK(why.reason.empty());
+  }
+  const JobAnswer first = Must(DescribeJob(scene.Reader(), uid));
+  CHECK(Rows(first.job, {"uid", "state"}) == uid + "|running");
+  CHECK(first.shards.rows.size() == 1);
+  CHECK(Must(ListIntents(scene.Reader(), {uid, "", 0})).rows.size() == 1);
+  scene.Again("team-a/train", [&](Job& job) { job.successor->clear = later; });
+  scene.Record();
+  CHECK(Rows(Must(ExplainJob(scene.Reader(), "train")).job, {"message"})
+            .ends_with("its pods there are gone by " + FormatTime(later) + " at the latest"));
+  SUBCASE("which may be deleted in turn") {
+    scene.Again("team-a/train", [](Job& job) { job.successor.reset(); });
+    scene.Record();
+    CHECK(Rows(Must(DescribeJob(scene.Reader(), "train")).job, {"uid", "message"}) == uid + "|");
+  }
+  SUBCASE("which comes once the first has given back what it held") {
+    scene.fed.Do(JobDelete{Key("team-a/train"), uid});
+    scene.fed.AddJob("team-a/train", "gold", 2, "cpu=1", [](Job& job) { job.uid = "u2"; });
+    scene.Record();
+    CHECK(Rows(Must(DescribeJob(scene.Reader(), "train")).job, {"uid", "state"}) == "u2|running");
+    CHECK(Rows(Must(DescribeJob(scene.Reader(), uid)).job, {"uid", "state"}) == uid + "|released");
+  }
+}
+
 TEST_CASE("a queue that the ledger does not know is not found, one that it knew is") {
   Scene scene;
   Fill(scene);
