@@ -197,6 +197,10 @@ Result<Database> Database::Open(const std::string& path, Mode mode, Millis busy_
   if (rc != SQLITE_OK) {
     return FailWith(raw, rc);
   }
+  // SQLite falls back to reading, and would say so only at the first write.
+  if (mode != Mode::kReadOnly && sqlite3_db_readonly(raw, "main") == 1) {
+    return Fail(ErrorCode::kInvalid, path + ": the file is read-only, and it is to be written");
+  }
   database.SetBusyTimeout(busy_timeout);
   return database;
 }

@@ -21,6 +21,7 @@ ErrorCode CodeOf(int status) {
       return ErrorCode::kConflict;
     case 410:
       return ErrorCode::kExpired;
+    case 401:
     case 408:
     case 429:
       return ErrorCode::kUnavailable;
@@ -60,6 +61,7 @@ Error ErrorOf(const HttpResponse& response) {
 
 bool WorthRepeating(const HttpResponse& response) {
   switch (response.status) {
+    case 401:
     case 429:
     case 500:
     case 502:

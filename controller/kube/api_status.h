@@ -15,7 +15,7 @@ namespace caldera {
 Error ErrorOf(const HttpResponse& response);
 
 /// True where the same request may succeed later: 429, 500, 502, 503 and 504, but never "request is
-/// too large", which etcd answers as a 500.
+/// too large", which etcd answers as a 500; and 401, since the token may just be rotated.
 bool WorthRepeating(const HttpResponse& response);
 
 /// Retry-After as seconds or as an HTTP date, as a wait from `now` (never negative, at most 5 min).

@@ -87,11 +87,12 @@ struct RequestCount {
 };
 
 /// Errors of every call: kNotFound 404; kConflict 409 (AlreadyExists too); kExpired 410; kInvalid
-/// 400, 401, 403, 413, 422 and "request is too large" (never repeated unchanged); kUnavailable the
-/// rest, after the attempts are used up. The message carries the server's own. Repeated: after 429
-/// and 503 (Retry-After as seconds or date honoured), other 5xx, and where the connection broke:
-/// reads always; writes too, as names, preconditions or patches make the repeat harmless. A create
-/// whose repeat meets AlreadyExists reports kConflict: look at the object.
+/// 400, 403, 413, 422 and "request is too large" (never repeated unchanged); kUnavailable the rest,
+/// after the attempts are used up. The message carries the server's own. Repeated: after 401 (what
+/// says who we are may be rotated just now), 429 and 503 (Retry-After as seconds or date honoured),
+/// other 5xx, and where the connection broke: reads always; writes too, as names, preconditions or
+/// patches make the repeat harmless. A create whose repeat meets AlreadyExists reports kConflict:
+/// look at the object.
 class Client {
  public:
   using ObjectHandler = std::function<void(Result<Value>)>;

@@ -38,6 +38,7 @@ std::atomic<uint64_t>& UnobservedCounter() {
 }
 
 constexpr int kPoolThreads = 4;
+constexpr int kUnauthorized = 401;
 constexpr const char* kContentType = "content-type";
 constexpr size_t kMaxErrorBody = size_t{64} << 10U;  // Of a stream that was refused.
 constexpr std::chrono::seconds kLongestShutdown{10};
@@ -193,8 +194,10 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
     Begin();
     auto handler = std::make_shared<ResponseHandler>(std::move(done));
     auto finish = [self = shared_from_this(), handler](Result<HttpResponse> result) {
-      self->Post(
-          [handler, result = std::move(result)]() mutable { (*handler)(std::move(result)); });
+      self->Post([self, handler, result = std::move(result)]() mutable {
+        self->Distrust(result.has_value() ? result->status : 0);
+        (*handler)(std::move(result));
+      });
       self->Finish();
     };
     Start(requests_, request, cancel_.get_token(), std::nullopt)
@@ -301,6 +304,13 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
     }
   }
 
+  // On the executor: who is not known any more asks with what the files say now.
+  void Distrust(int status) {
+    if (status == kUnauthorized) {
+      read_at_ = Time();
+    }
+  }
+
   pplx::task<http::http_response> Start(Client& client, const HttpRequest& request,
                                         const pplx::cancellation_token& cancel,
                                         const std::optional<concurrency::streams::ostream>& body) {
@@ -339,6 +349,7 @@ class RestTransport::Impl : public std::enable_shared_from_this<RestTransport::I
       return;
     }
     found->second->head = head;
+    Distrust(head.status);
     if (head.status == 200) {
       const StreamHandlers handlers = found->second->handlers;
       handlers.on_response(head);

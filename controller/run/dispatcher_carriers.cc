@@ -259,14 +259,18 @@ void Carriers::FollowQueues() {
   if (stopped_) {
     return;
   }
-  // By the names of their Works, which a cluster's has in its namespace.
-  std::map<WorkKey, Carrier> waves;
-  state_.VisitJobs([&](JobIndex /*index*/, const JobEntry& job) {
-    if (auto carrier = MakeWavesCarrier(state_, job)) {
-      const WorkKey key = KeyOf(*carrier);
-      waves.emplace(key, *std::move(carrier));
+  // By the names of their Works, which a cluster's has in its namespace. Only jobs that hold
+  // something have a Queue of their own, and only one whose Work is there is rendered.
+  std::map<WorkKey, JobIndex> waves;
+  for (const auto& [cluster, index] : state_.clusters()) {
+    for (const JobIndex job : state_.cluster(index).jobs) {
+      if (const JobEntry& entry = state_.job(job); HasWavesQueue(entry)) {
+        waves.emplace(WorkKey(ExecutionNamespace(cluster),
+                              CarrierNameOfUse(QueueUse(QueueOfWaves(entry.uid)))),
+                      job);
+      }
     }
-  });
+  }
   std::map<std::string, const Queue*> queues;
   for (const auto& [name, index] : state_.queues()) {
     if (const auto& object = state_.queue(index).object; object.has_value()) {
@@ -280,7 +284,7 @@ void Carriers::FollowQueues() {
       CollectIfUnused(key);
       continue;
     }
-    const auto carrier = wave != waves.end() ? std::optional(wave->second)
+    const auto carrier = wave != waves.end() ? MakeWavesCarrier(state_, state_.job(wave->second))
                                              : MakeQueueCarrier(*queue->second, view.cluster);
     if (!carrier || busy_.contains(key) || view.deleting) {
       continue;

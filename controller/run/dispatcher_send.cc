@@ -19,6 +19,8 @@ namespace {
 
 constexpr size_t kWorkBytesMax = size_t{1} << 20U;
 constexpr Millis kCarrierPoll{50};
+// What is too large stays so until it is edited, which is seen; or other settings hold.
+constexpr Millis kTooLargeAgain{3'600'000};
 
 bool SaysTooLarge(const std::string& message) {
   return message.find("too large") != std::string::npos ||
@@ -398,7 +400,10 @@ void JobLook::TooLarge(const std::string& message) {
       clusters.insert(name);
     }
   }
-  RecallFrom(clusters, Verdict::kTooLarge, message);
+  GiveBack(clusters, Verdict::kTooLarge, message, Now() + kTooLargeAgain);
+  Say(EventType::kWarning, "Recalled", "no cluster can be sent it: TooLarge: " + message,
+      EventRepeat::kEachTime);
+  Step();
 }
 
 }  // namespace caldera

@@ -1,9 +1,9 @@
 #include "controller/run/leader.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 

@@ -70,6 +70,7 @@ std::optional<std::string> JobBook::Upsert(Value&& object, Time now) {
   const uint64_t fingerprint = FingerprintOf(object, view);
   Record& record = RecordOf(view.key, view.kind, view.uid);
   const bool same = record.there && fingerprint != 0 && fingerprint == record.fingerprint;
+  record.edited = record.edited || (record.there && record.view.generation != view.generation);
   record.view = std::move(view);
   record.there = true;
   record.fingerprint = fingerprint;

@@ -36,9 +36,13 @@ std::optional<Carrier> MakeQueueCarrier(const Queue& queue, const std::string& c
   return Make(queue.name, cluster, SpecOf(queue.weight));
 }
 
+bool HasWavesQueue(const JobEntry& job) {
+  return job.charge.has_value() && job.charge->shards.size() == 1 &&
+         job.charge->shards.front().InWaves();
+}
+
 std::optional<Carrier> MakeWavesCarrier(const State& state, const JobEntry& job) {
-  if (!job.charge.has_value() || job.charge->shards.size() != 1 ||
-      !job.charge->shards.front().InWaves()) {
+  if (!HasWavesQueue(job)) {
     return std::nullopt;
   }
   const Shard& shard = job.charge->shards.front();

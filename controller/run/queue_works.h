@@ -15,6 +15,8 @@ namespace caldera {
 /// nullopt for `root` and `default`, which are never sent.
 std::optional<Carrier> MakeQueueCarrier(const Queue& queue, const std::string& cluster);
 
+/// It is placed and runs in waves: it has a Queue of its own.
+bool HasWavesQueue(const JobEntry& job);
 /// The Queue of its own of a placed job that runs in waves, whose capability is its grant (`pods`
 /// left out: Volcano's holds none); nullopt for any other.
 std::optional<Carrier> MakeWavesCarrier(const State& state, const JobEntry& job);

@@ -92,6 +92,18 @@ TEST_CASE("client repeats what may pass and waits as the server asks") {
   CHECK(world.answer->has_value());
 }
 
+TEST_CASE("client asks again who it is by the credentials of then") {
+  World world;
+  world.Get();
+  world.Reply(401, R"({"message":"Unauthorized"})");
+  CHECK(!world.answer.has_value());
+  world.Pass(Millis(1'000));
+  REQUIRE(world.transport.sent.size() == 1);
+  world.Reply(200, R"({"kind":"Job"})");
+  REQUIRE(world.answer.has_value());
+  CHECK(world.answer->has_value());
+}
+
 TEST_CASE("client never repeats what is too large and gives up after its attempts") {
   World large;
   large.Get();

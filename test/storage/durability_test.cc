@@ -17,6 +17,22 @@
 namespace caldera::testing {
 namespace {
 
+/// Root may write whatever the permissions say: while this lives it is nobody.
+class NotRoot {
+ public:
+  NotRoot() : user_(geteuid()) {
+    if (user_ == 0) {
+      REQUIRE(seteuid(65534) == 0);
+    }
+  }
+  ~NotRoot() { static_cast<void>(seteuid(user_)); }
+  NotRoot(const NotRoot&) = delete;
+  NotRoot& operator=(const NotRoot&) = delete;
+
+ private:
+  uid_t user_;
+};
+
 /// Files of this process may not grow beyond `bytes` while this lives: writing then fails as on a
 /// full disk.
 class FileSizeLimit {
@@ -71,6 +87,30 @@ TEST_CASE("a cycle that finds the disk full is not there, and goes in once there
   CHECK(scene.Sql("SELECT count(*) FROM jobs WHERE state = 'running'") == "201");
   CHECK(scene.Sql("SELECT max(number) FROM intents") == "201");
   CHECK(Must(Audit(scene.Reader())).findings.empty());
+}
+
+TEST_CASE("a file or folder that may not be written is refused at once") {
+  const TempDir directory;
+  const std::string path = directory.File("ledger.db");
+  Must(Ledger::Open(path));
+  std::filesystem::permissions(path + ".lock", std::filesystem::perms::all);
+  std::filesystem::permissions(path, std::filesystem::perms{0444});
+  std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
+  {
+    const NotRoot not_root;
+    const auto ledger = Ledger::Open(path);
+    REQUIRE(!ledger.has_value());
+    CHECK(ledger.error().code == ErrorCode::kInvalid);
+    CHECK(ledger.error().message.find(path + ": the file is read-only") != std::string::npos);
+  }
+  std::filesystem::permissions(directory.path(), std::filesystem::perms{0555});
+  {
+    const NotRoot not_root;
+    const auto other = Ledger::Open(directory.File("other.db"));
+    REQUIRE(!other.has_value());
+    CHECK(other.error().message.find("must exist and be writable") != std::string::npos);
+  }
+  std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
 }
 
 TEST_CASE("nothing is written to a file that is no longer in its place") {
