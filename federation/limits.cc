@@ -1,13 +1,14 @@
 #include "federation/limits.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace caldera {
 
 namespace {
 
 /// True where `amount` more does not pass the limit.
-bool Allows(int64_t limit, int64_t used, int64_t amount) {
+bool HasRoom(int64_t limit, int64_t used, int64_t amount) {
   return limit == kUnlimited || SaturatingAdd(used, amount) <= limit;
 }
 
@@ -21,7 +22,8 @@ Limits::Limits(const State& state, const QueueTree& tree, const std::vector<Tena
       shares_(shares),
       total_(total),
       tenants_(quotas.size()),
-      holds_(tree.size()) {
+      holds_(tree.size()),
+      rooms_(tree.size()) {
   for (TenantIndex t = 0; t < quotas.size(); ++t) {
     tenants_[t].charged = state.tenant(t).charged.ToVector();
     const auto& charged_in = state.tenant(t).charged_in;
@@ -64,7 +66,7 @@ std::optional<Block> Limits::CheckQuota(TenantIndex tenant, const ShapeFacts& fa
   const ResourceLimits& quota = quotas_[tenant].overall;
   const ResourceVector& charged = tenants_[tenant].charged;
   for (const ResourceIndex r : facts.requested) {
-    if (!Allows(quota[r], charged[r], facts.total[r])) {
+    if (!HasRoom(quota[r], charged[r], facts.total[r])) {
       return Block{Verdict::kTenantQuota, kNoIndex,   tenant,  kNoIndex, r,
                    facts.total[r],        charged[r], quota[r]};
     }
@@ -76,7 +78,7 @@ std::optional<Block> Limits::CheckCapability(QueueIndex queue, const ShapeFacts&
   for (QueueIndex n = queue; n != kNoIndex; n = tree_.node(n).parent) {
     const ResourceLimits& capability = tree_.node(n).own;
     for (const ResourceIndex r : facts.requested) {
-      if (!Allows(capability[r], charged_[n][r], facts.total[r])) {
+      if (!HasRoom(capability[r], charged_[n][r], facts.total[r])) {
         return Block{Verdict::kQueueCapability,
                      n,
                      kNoIndex,
@@ -120,20 +122,48 @@ std::optional<Block> Limits::CheckGuarantee(QueueIndex n, ResourceIndex r, int64
   return std::nullopt;
 }
 
-bool Limits::RootRefuses(const ShapeFacts& facts) const {
-  return std::any_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
-    int64_t raise = facts.total[r];
-    return CheckGuarantee(tree_.root(), r, facts.total[r], raise).has_value();
+bool Limits::Allows(QueueIndex queue, TenantIndex tenant, const ShapeFacts& facts) const {
+  const ResourceLimits& quota = quotas_[tenant].overall;
+  const ResourceVector& charged = tenants_[tenant].charged;
+  const ResourceLimits& most = RoomIn(queue);
+  return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
+    return facts.total[r] <= most[r] && HasRoom(quota[r], charged[r], facts.total[r]);
   });
 }
 
-bool Limits::RaisesRoot(QueueIndex queue) const {
-  for (QueueIndex n = queue; n != tree_.root(); n = tree_.node(n).parent) {
-    if (!shares_[n].guarantee.FitsIn(holds_[n].parts)) {
-      return false;
+const ResourceLimits& Limits::RoomIn(QueueIndex queue) const {
+  Room& room = rooms_[queue];
+  if (room.version != version_) {
+    room.version = version_;
+    for (ResourceIndex r = 0; r < state_.resources().size(); ++r) {
+      room.most.Set(r, RoomIn(queue, r));
     }
   }
-  return true;
+  return room.most;
+}
+
+/// CheckCapability and CheckGuarantees, solved for the amount: it first fills the idle guarantees
+/// from the queue upwards, and what it fills them with raises no hold above.
+int64_t Limits::RoomIn(QueueIndex queue, ResourceIndex r) const {
+  Int128 room = kUnlimited;
+  Int128 below = 0;  // What the idle guarantees below take in.
+  for (QueueIndex n = queue; n != kNoIndex; n = tree_.node(n).parent) {
+    const QueueNode& node = tree_.node(n);
+    if (node.own[r] != kUnlimited) {
+      room = std::min(room, Int128{node.own[r]} - charged_[n][r]);
+    }
+    const Hold& hold = holds_[n];
+    const Int128 parts = hold.parts[r];
+    const Int128 idle = Int128{hold.hold[r]} - parts;
+    const int64_t limit =
+        n == tree_.root() ? std::min(total_[r], node.capability[r]) : node.capability[r];
+    if (limit != kUnlimited && parts - below > hold.used[r]) {
+      room = std::min(room, std::max(below + idle, limit - parts + below));
+    }
+    below += idle;
+  }
+  constexpr Int128 kLeast = std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(std::max(room, kLeast));
 }
 
 std::optional<std::vector<Limits::Shortage>> Limits::Shortages(QueueIndex queue, TenantIndex tenant,
@@ -148,7 +178,7 @@ std::optional<std::vector<Limits::Shortage>> Limits::Shortages(QueueIndex queue,
       if (facts.total[r] > capability[r]) {
         return std::nullopt;
       }
-      if (!Allows(capability[r], charged_[n][r], facts.total[r])) {
+      if (!HasRoom(capability[r], charged_[n][r], facts.total[r])) {
         shortages.push_back(
             {n, r, SaturatingSub(SaturatingAdd(charged_[n][r], facts.total[r]), capability[r])});
       }
@@ -169,7 +199,7 @@ std::optional<Block> Limits::CheckCluster(TenantIndex tenant, ClusterIndex clust
   const auto charged = tenants_[tenant].charged_in.find(cluster);
   for (const ResourceIndex r : facts.requested) {
     const int64_t used = charged == tenants_[tenant].charged_in.end() ? 0 : charged->second[r];
-    if (!Allows(quota->second[r], used, facts.total[r])) {
+    if (!HasRoom(quota->second[r], used, facts.total[r])) {
       return Block{Verdict::kTenantQuota, kNoIndex, tenant,          cluster, r,
                    facts.total[r],        used,     quota->second[r]};
     }
@@ -193,6 +223,7 @@ void Limits::CapRoom(TenantIndex tenant, ClusterIndex cluster, ResourceVector& r
 
 void Limits::Commit(QueueIndex queue, TenantIndex tenant, ClusterIndex cluster,
                     const ShapeFacts& facts) {
+  ++version_;
   Tenant& t = tenants_[tenant];
   t.charged.Add(facts.total);
   if (quotas_[tenant].in.contains(cluster)) {

@@ -37,11 +37,8 @@ class Limits {
   /// The first limit in the way of such a job anywhere: quota, capability, then guarantees.
   [[nodiscard]] std::optional<Block> Check(QueueIndex queue, TenantIndex tenant,
                                            const ShapeFacts& facts) const;
-  /// Of Check, a part that is the same for all queues for which RaisesRoot: what is reserved for
-  /// others in the whole federation.
-  [[nodiscard]] bool RootRefuses(const ShapeFacts& facts) const;
-  /// No guarantee up to the root has idle room: whatever the queue gets more, the root holds more.
-  [[nodiscard]] bool RaisesRoot(QueueIndex queue) const;
+  /// Check() finds nothing: some comparisons, where the room of the queue is known already.
+  [[nodiscard]] bool Allows(QueueIndex queue, TenantIndex tenant, const ShapeFacts& facts) const;
   /// The tenant's static assignment in one cluster.
   [[nodiscard]] std::optional<Block> CheckCluster(TenantIndex tenant, ClusterIndex cluster,
                                                   const ShapeFacts& facts) const;
@@ -74,6 +71,11 @@ class Limits {
     ResourceVector parts;  ///< What its own jobs hold, and its children's holds.
     ResourceVector hold;
   };
+  /// The largest request that capabilities and guarantees allow, as of one version.
+  struct Room {
+    uint64_t version = 0;
+    ResourceLimits most;
+  };
 
   [[nodiscard]] std::optional<Block> CheckQuota(TenantIndex tenant, const ShapeFacts& facts) const;
   [[nodiscard]] std::optional<Block> CheckCapability(QueueIndex queue,
@@ -83,6 +85,8 @@ class Limits {
   [[nodiscard]] std::optional<Block> CheckGuarantee(QueueIndex n, ResourceIndex r, int64_t amount,
                                                     int64_t& raise) const;
   void RaiseHold(QueueIndex queue, ResourceIndex r, int64_t amount);
+  [[nodiscard]] const ResourceLimits& RoomIn(QueueIndex queue) const;
+  [[nodiscard]] int64_t RoomIn(QueueIndex queue, ResourceIndex r) const;
 
   const State& state_;
   const QueueTree& tree_;
@@ -92,6 +96,8 @@ class Limits {
   std::vector<Tenant> tenants_;          ///< By TenantIndex.
   std::vector<ResourceVector> charged_;  ///< By QueueIndex, descendants in it.
   std::vector<Hold> holds_;              ///< By QueueIndex.
+  uint64_t version_ = 1;                 ///< Counts the commits.
+  mutable std::vector<Room> rooms_;      ///< By QueueIndex; what is asked again is kept.
 };
 
 }  // namespace caldera

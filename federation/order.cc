@@ -40,6 +40,9 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
   for (const auto& [name, i] : state.queues()) {
     Node& node = queues_[i];
     node.held = shares[i].held;
+    for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
+      node.shares.Set(r, ShareIn(shares[i], node.held[r], r, usage_weight_));
+    }
     node.standing.name = rank++;
     const auto& children = tree.node(i).children;
     node.winners.assign(2 * std::bit_ceil(children.size()), kNoIndex);
@@ -50,7 +53,7 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
   for (const JobIndex job : settled) {
     const JobEntry& entry = state.job(job);
     for (QueueIndex n = entry.queue; n != kNoIndex; n = tree.node(n).parent) {
-      queues_[n].held.Add(state.facts(entry.shape).total);
+      Hold(n, state.facts(entry.shape));
     }
   }
   BarShapes();
@@ -70,7 +73,7 @@ void Contest::BarShapes() {
       continue;
     }
     for (ClassIndex c = 0; c < dropped_.size(); ++c) {
-      dropped_[c] = dropped_[c] || state_.classes()[c].shape == s;
+      dropped_[c] = dropped_[c] || state_.ClassShape(c) == s;
     }
   }
 }
@@ -122,7 +125,7 @@ Head Contest::Best() const {
   const Line& line = BestLine(root.leaf);
   Head head{line.head.job_class, line.head.job, true};
   for (QueueIndex n = root.leaf; n != tree_.root(); n = tree_.node(n).parent) {
-    head.within = head.within && queues_[n].standing.within;
+    head.within = head.within && queues_[n].standing.claim.within;
   }
   return head;
 }
@@ -150,7 +153,7 @@ void Contest::Took() {
   const Line line = lane.lines.front();
   const ShapeFacts& facts = Facts(line);
   for (QueueIndex n = leaf; n != kNoIndex; n = tree_.node(n).parent) {
-    queues_[n].held.Add(facts.total);
+    Hold(n, facts);
   }
   queues_[leaf].held_by[lane.tenant].Add(facts.total);
   PopLine(lane);
@@ -158,23 +161,97 @@ void Contest::Took() {
   Settle(leaf);
 }
 
-void Contest::Drop(const std::function<bool(ClassIndex)>& hopeless) {
+/// The queue holds such a job more.
+void Contest::Hold(QueueIndex i, const ShapeFacts& facts) {
+  Node& node = queues_[i];
+  node.held.Add(facts.total);
+  for (const ResourceIndex r : facts.requested) {
+    node.shares.Set(r, ShareIn(shares_[i], node.held[r], r, usage_weight_));
+  }
+}
+
+void Contest::Drop(const Doomed& doomed) {
   const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
   Node& node = queues_[leaf];
   if (tree_.node(leaf).object().dequeue_strategy == DequeueStrategy::kFifo) {
     node.lanes.clear();
     node.first_lane = 0;
-  } else {
-    do {
-      Lane& lane = node.lanes[node.standing.lane];
-      const Line line = lane.lines.front();
-      dropped_[line.head.job_class] = true;
-      PopLine(lane);
-      PushLine(lane, line.lane, line.at);
-      PickLane(leaf);
-    } while (node.standing.any && hopeless(BestLine(leaf).head.job_class));
+    Settle(leaf);
+    return;
   }
+  const auto is_doomed = [&](const Line& line) {
+    return StillBest(leaf) && doomed(line.lane, line.head.job_class);
+  };
+  LaneIndex one_by_one = kNoIndex;
+  do {
+    Lane& lane = node.lanes[node.standing.lane];
+    const Line line = lane.lines.front();
+    dropped_[line.head.job_class] = true;
+    if (line.lane != one_by_one && IsAlone(node) && CannotBeWorse(line, leaf)) {
+      DropFrom(line, doomed);
+    } else {
+      one_by_one = line.lane;
+    }
+    PopLine(lane);
+    PushLine(lane, line.lane, line.at);
+    PickLane(leaf);
+  } while (node.standing.any && is_doomed(BestLine(leaf)));
   Settle(leaf);
+}
+
+/// The classes in that line up to the first that is not doomed.
+void Contest::DropFrom(const Line& line, const Doomed& doomed) {
+  const LaneFifo& waiting = state_.lanes()[line.lane].waiting;
+  for (LaneFifo::Cursor at = line.at; !waiting.AtEnd(at); at = waiting.Next(at)) {
+    const LaneFifo::Item& item = waiting.At(at);
+    if (!dropped_[item.job_class] && !settled_.contains(item.job)) {
+      if (!doomed(line.lane, item.job_class)) {
+        return;
+      }
+      dropped_[item.job_class] = true;
+    }
+  }
+}
+
+/// The best line of the leaf is the only one of its priority: those in it come one after the other.
+bool Contest::IsAlone(const Node& node) {
+  const Lane& best = node.lanes[node.standing.lane];
+  return best.lines.size() == 1 &&
+         std::none_of(node.lanes.begin() + static_cast<std::ptrdiff_t>(node.first_lane),
+                      node.lanes.end(), [&](const Lane& lane) {
+                        return &lane != &best && lane.priority == best.priority &&
+                               !lane.lines.empty();
+                      });
+}
+
+/// None in that line makes the leaf, or a queue above it, stand worse than it did as the best.
+bool Contest::CannotBeWorse(const Line& line, QueueIndex leaf) const {
+  const Tally& asked = state_.lanes()[line.lane].asked;
+  for (QueueIndex n = leaf; n != tree_.root(); n = tree_.node(n).parent) {
+    const Node& node = queues_[n];
+    Claim worst;
+    for (ResourceIndex r = 0; r < asked.size(); ++r) {
+      if (r != kinds_.pods && asked[r] > 0) {
+        worst.share = std::max(worst.share, node.shares[r]);
+      }
+    }
+    if (worst.IsWorseThan(node.standing.claim)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The leaf was the best before its head changed, and since then nobody was judged: it still is
+/// where no queue on its way up stands worse.
+bool Contest::StillBest(QueueIndex leaf) const {
+  const ShapeFacts& facts = Facts(BestLine(leaf));
+  for (QueueIndex n = leaf; n != tree_.root(); n = tree_.node(n).parent) {
+    if (ClaimOf(n, facts).IsWorseThan(queues_[n].standing.claim)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// What changed at `i` is judged anew from there to the root.
@@ -201,11 +278,18 @@ void Contest::Judge(QueueIndex i) {
   if (!standing.any) {
     return;
   }
-  const ShapeFacts& facts = Facts(BestLine(standing.leaf));
-  standing.within = IsWithin(shares_[i], node.held, facts, kinds_);
+  standing.claim = ClaimOf(i, Facts(BestLine(standing.leaf)));
   standing.priority = tree_.node(i).object().priority;
   standing.creation = tree_.node(i).object().creation;
-  standing.share = DominantShare(shares_[i], node.held, facts, kinds_, usage_weight_);
+}
+
+Contest::Claim Contest::ClaimOf(QueueIndex i, const ShapeFacts& facts) const {
+  const Node& node = queues_[i];
+  Claim claim{IsWithin(shares_[i], node.held, facts, kinds_), 0};
+  for (const ResourceIndex r : facts.requested) {
+    claim.share = r == kinds_.pods ? claim.share : std::max(claim.share, node.shares[r]);
+  }
+  return claim;
 }
 
 void Contest::Replay(QueueIndex parent, QueueIndex child) {
@@ -226,8 +310,8 @@ QueueIndex Contest::Better(QueueIndex a, QueueIndex b) const {
   }
   const Standing& x = queues_[a].standing;
   const Standing& y = queues_[b].standing;
-  return std::tie(y.within, y.priority, x.share, x.creation, x.name) <
-                 std::tie(x.within, x.priority, y.share, y.creation, y.name)
+  return std::tie(y.claim.within, y.priority, x.claim.share, x.creation, x.name) <
+                 std::tie(x.claim.within, x.priority, y.claim.share, y.creation, y.name)
              ? a
              : b;
 }
@@ -291,7 +375,7 @@ const Contest::Line& Contest::BestLine(QueueIndex leaf) const {
 }
 
 const ShapeFacts& Contest::Facts(const Line& line) const {
-  return state_.facts(state_.classes()[line.head.job_class].shape);
+  return state_.facts(state_.ClassShape(line.head.job_class));
 }
 
 void Contest::PopLine(Lane& lane) {

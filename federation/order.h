@@ -48,6 +48,8 @@ class Contest {
     LaneIndex lane = kNoIndex;
     int32_t priority = 0;
   };
+  /// As the best job now, one of that class in that lane would not be placed and change nothing.
+  using Doomed = std::function<bool(LaneIndex, ClassIndex)>;
   /// Borrows all but the entrants. `settled`: jobs of theirs that are dealt with already; they
   /// count as held.
   Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
@@ -67,9 +69,9 @@ class Contest {
   /// The best job was placed: its queue and tenant hold more, and the next of its class comes up.
   void Took();
   /// The best job's class is out for the round (all its jobs are alike); in a fifo queue, all of
-  /// the queue is. So are those that come next in the queue and of which `hopeless` says that they
-  /// will be dropped anyway: a queue is judged once for all of them.
-  void Drop(const std::function<bool(ClassIndex)>& hopeless);
+  /// the queue is. So are those that would be the best next, one after the other, and of which
+  /// `doomed` says that they would be dropped too: nobody else comes in between.
+  void Drop(const Doomed& doomed);
 
  private:
   /// Where a State's lane stands: its oldest job that is neither taken nor out.
@@ -85,12 +87,19 @@ class Contest {
     TenantIndex tenant = kNoIndex;
     std::vector<Line> lines;
   };
+  /// What a job makes of how its queue stands against its siblings.
+  struct Claim {
+    bool within = false;
+    int64_t share = 0;
+    [[nodiscard]] bool IsWorseThan(const Claim& other) const {
+      return within != other.within ? other.within : share > other.share;
+    }
+  };
   /// How a queue stands against its siblings.
   struct Standing {
     bool any = false;
-    bool within = false;
+    Claim claim;
     int32_t priority = 0;
-    int64_t share = 0;
     Time creation;
     uint32_t name = 0;  ///< Rank among all queue names.
     size_t lane = 0;    ///< In a leaf: where its best job is.
@@ -98,6 +107,7 @@ class Contest {
   };
   struct Node {
     ResourceVector held;
+    ResourceVector shares;  ///< By resource, at what is held.
     std::map<TenantIndex, ResourceVector> held_by;
     std::vector<Lane> lanes;          ///< By priority desc, then tenant name; of a leaf.
     size_t first_lane = 0;            ///< Those before it are empty.
@@ -110,6 +120,12 @@ class Contest {
   void Enter(const std::vector<Entrant>& entrants);
   void Settle(QueueIndex i);
   void Judge(QueueIndex i);
+  [[nodiscard]] Claim ClaimOf(QueueIndex i, const ShapeFacts& facts) const;
+  [[nodiscard]] bool StillBest(QueueIndex leaf) const;
+  [[nodiscard]] bool CannotBeWorse(const Line& line, QueueIndex leaf) const;
+  [[nodiscard]] static bool IsAlone(const Node& node);
+  void DropFrom(const Line& line, const Doomed& doomed);
+  void Hold(QueueIndex i, const ShapeFacts& facts);
   void Replay(QueueIndex parent, QueueIndex child);
   [[nodiscard]] QueueIndex Better(QueueIndex a, QueueIndex b) const;
   void PickLane(QueueIndex i);

@@ -17,14 +17,14 @@ Placement::Placement(const State& state, const std::vector<TenantLimits>& quotas
       options_(state.shape_count()),
       kinds_(state.resources()) {}
 
-bool Placement::Alive(const JobClass& job_class) const {
-  const Options& options = options_[job_class.shape];
+bool Placement::Alive(ShapeIndex shape, TenantIndex tenant) const {
+  const Options& options = options_[shape];
   if (!options.known || !options.open.empty()) {
     return true;
   }
   return options.may_split && !options.split_failed &&
-         (options.ever_fits != true || HasAssignments(job_class) ||
-          state_.shape(job_class.shape).split.mode == SplitMode::kAllowed);
+         (options.ever_fits != true || HasAssignments(tenant) ||
+          state_.shape(shape).split.mode == SplitMode::kAllowed);
 }
 
 bool Placement::MayFit(ShapeIndex shape) {
@@ -42,9 +42,7 @@ Placement::Options& Placement::OptionsOf(ShapeIndex shape) {
   return options;
 }
 
-bool Placement::HasAssignments(const JobClass& job_class) const {
-  return !quotas_[job_class.tenant].in.empty();
-}
+bool Placement::HasAssignments(TenantIndex tenant) const { return !quotas_[tenant].in.empty(); }
 
 std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits& limits,
                                         const Reservations& reservations) {
@@ -58,7 +56,8 @@ std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits&
       sites.sites, [&](const SplitSite& site) { return reservations.Booked(site.cluster); });
   std::vector<SplitPart> parts = SplitOver(state_, shape, sites);
   if (parts.empty()) {
-    options.split_failed = kept == 0 && job_class.blocked.empty() && !HasAssignments(job_class);
+    options.split_failed =
+        kept == 0 && job_class.blocked.empty() && !HasAssignments(job_class.tenant);
   }
   for (const SplitPart& part : parts) {
     TakePart(part.cluster, FactsOfPart(state_, shape, part.replicas).total,
@@ -73,7 +72,7 @@ bool Placement::SplitIsDue(const JobClass& job_class) {
     return true;
   }
   const TenantLimits& quotas = quotas_[job_class.tenant];
-  if (HasAssignments(job_class)) {
+  if (HasAssignments(job_class.tenant)) {
     return !CouldEverFit(state_, clusters_, job_class.shape, quotas);
   }
   Options& options = options_[job_class.shape];

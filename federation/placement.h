@@ -61,8 +61,8 @@ class Placement {
                                const Reservations& reservations);
   /// Some cluster can hold the shape now, or it could be tried to split it.
   bool MayFit(ShapeIndex shape);
-  /// False once no cluster can hold the shape, nor several together, for whichever job.
-  [[nodiscard]] bool Alive(const JobClass& job_class) const;
+  /// False once no cluster can hold the shape, nor several together, for such a job.
+  [[nodiscard]] bool Alive(ShapeIndex shape, TenantIndex tenant) const;
 
  private:
   /// A cluster that may hold a shape, as of one version of its free room.
@@ -89,7 +89,7 @@ class Placement {
   bool Take(size_t cluster, ShapeIndex shape);
   [[nodiscard]] bool Before(const Option& a, const Option& b) const;
   bool SplitIsDue(const JobClass& job_class);
-  [[nodiscard]] bool HasAssignments(const JobClass& job_class) const;
+  [[nodiscard]] bool HasAssignments(TenantIndex tenant) const;
   [[nodiscard]] Part Left(const ClusterView& cluster, const ShapeFacts& facts) const;
 
   const State& state_;

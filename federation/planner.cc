@@ -127,19 +127,23 @@ class Passes {
     Contest contest(state_, round_.tree(), round_.shares(), round_.entrants(), settled_);
     constexpr size_t kDropsAQuestion = 64;
     size_t drops = 0;
+    bool first_seen = false;
     for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
       const JobClass& job_class = state_.classes()[head.job_class];
       const bool may_borrow = job_class.preemptible || contest.BorrowsNothing();
       const bool allowed =
-          !round_.limits().Check(job_class.queue, job_class.tenant, state_.facts(job_class.shape));
+          round_.limits().Allows(job_class.queue, job_class.tenant, state_.facts(job_class.shape));
       if (may_borrow && ((allowed && TryPlace(placement, head)) || TryPart(placement, head) ||
                          TryEvict(placement, head, allowed))) {
         contest.Took();
         drops = 0;
       } else {
-        contest.Drop([&](ClassIndex c) { return IsHopeless(placement, c); });
-        // Asked at the first drop, the second, the fourth, and then not too often.
-        const bool due = ++drops % kDropsAQuestion == 0 || std::has_single_bit(drops);
+        contest.Drop([&](LaneIndex lane, ClassIndex c) { return IsDoomed(placement, lane, c); });
+        // Asked at the first drop, the second, the fourth, and then not too often; and where it is
+        // not for the first that waits any more.
+        const bool due = ++drops % kDropsAQuestion == 0 || std::has_single_bit(drops) ||
+                         first_seen != reservations_.HasSeenFirst();
+        first_seen = reservations_.HasSeenFirst();
         if (due && AllHopeless(contest, placement)) {
           return;
         }
@@ -147,14 +151,24 @@ class Passes {
     }
   }
 
-  /// Whatever else happens in this round, such jobs are not placed and change nothing.
-  [[nodiscard]] bool IsHopeless(const Placement& placement, ClassIndex c) const {
-    const JobClass& job_class = state_.classes()[c];
-    return (job_class.partial == kNoIndex || no_part_.contains(c)) && !placement.Alive(job_class) &&
-           reservations_.HasSeenFirst() && preemption_.HasNoCandidates();
+  /// If such a job were the best now, it would not be placed and nothing would change.
+  [[nodiscard]] bool IsDoomed(const Placement& placement, LaneIndex lane, ClassIndex c) const {
+    if (!preemption_.HasNoCandidates() || MayBeInPart(c)) {
+      return false;
+    }
+    const Lane& in = state_.lanes()[lane];
+    const ShapeIndex shape = state_.ClassShape(c);
+    return (reservations_.HasSeenFirst() && !placement.Alive(shape, in.tenant)) ||
+           !round_.limits().Allows(in.queue, in.tenant, state_.facts(shape));
   }
 
-  /// So it is with all that still wait.
+  /// Without a look at the class where there are none such: there are many.
+  [[nodiscard]] bool MayBeInPart(ClassIndex c) const {
+    return state_.partial_candidates() > 0 && state_.classes()[c].partial != kNoIndex &&
+           !no_part_.contains(c);
+  }
+
+  /// None of those that still wait is placed, whatever else happens in this round.
   [[nodiscard]] bool AllHopeless(const Contest& contest, Placement& placement) {
     return state_.partial_candidates() == 0 && preemption_.HasNoCandidates() &&
            !possible_.Any(contest, placement, {actions_.size(), reservations_.HasSeenFirst()});
@@ -164,7 +178,7 @@ class Passes {
   bool TryPlace(Placement& placement, const Head& head) {
     const JobClass& job_class = state_.classes()[head.job_class];
     const ShapeFacts& facts = state_.facts(job_class.shape);
-    if (!placement.Alive(job_class)) {
+    if (!placement.Alive(job_class.shape, job_class.tenant)) {
       return false;
     }
     const auto why = [&] {
@@ -201,8 +215,8 @@ class Passes {
 
   /// As much of a job that may be partial as fits somewhere.
   bool TryPart(Placement& placement, const Head& head) {
-    if (state_.classes()[head.job_class].partial == kNoIndex || no_part_.contains(head.job_class)) {
-      return false;  // Without a look at the job: there are many.
+    if (!MayBeInPart(head.job_class)) {
+      return false;
     }
     const JobEntry& job = state_.job(head.job);
     const JobSpec& spec = state_.spec(job);

@@ -21,20 +21,19 @@ void Possible::Restart(const Progress& progress) {
   since_ = progress;
   lane_ = 0;
   class_ = 0;
-  raises_root_.reset();
-  may_fit_.assign(state_.shape_count(), std::nullopt);
-  root_refuses_.assign(state_.shape_count(), std::nullopt);
+  too_big_.assign(state_.shape_count(), false);
 }
 
 /// To the next class that is possible; false: there is none from here on.
 bool Possible::WalkOn(const Contest& contest, Placement& placement) {
-  may_fit_.resize(state_.shape_count());
-  root_refuses_.resize(state_.shape_count());
   const auto& entrants = round_.entrants();
-  for (; lane_ < entrants.size(); ++lane_, class_ = 0, raises_root_.reset()) {
+  for (; lane_ < entrants.size(); ++lane_, class_ = 0) {
     const Lane& lane = state_.lanes()[entrants[lane_].lane];
     for (; class_ < lane.classes.size(); ++class_) {
-      if (IsPossible(contest, placement, lane.classes[class_])) {
+      const ShapeIndex shape = lane.shapes[class_];
+      if (!too_big_[shape] && !contest.IsOut(lane.classes[class_]) &&
+          round_.limits().Allows(lane.queue, lane.tenant, state_.facts(shape)) &&
+          MayGo(placement, shape)) {
         return true;
       }
     }
@@ -42,28 +41,10 @@ bool Possible::WalkOn(const Contest& contest, Placement& placement) {
   return false;
 }
 
-bool Possible::IsPossible(const Contest& contest, Placement& placement, ClassIndex index) {
-  if (contest.IsOut(index)) {
-    return false;
-  }
-  const JobClass& job_class = state_.classes()[index];
-  std::optional<bool>& may_fit = may_fit_[job_class.shape];
-  if (may_fit != false && since_.first_seen) {
-    may_fit = placement.MayFit(job_class.shape);
-  }
-  if (may_fit == false) {
-    return false;
-  }
-  const ShapeFacts& facts = state_.facts(job_class.shape);
-  std::optional<bool>& refused = root_refuses_[job_class.shape];
-  if (!refused.has_value()) {
-    refused = round_.limits().RootRefuses(facts);
-  }
-  if (*refused && !raises_root_.has_value()) {
-    raises_root_ = round_.limits().RaisesRoot(job_class.queue);
-  }
-  return !(*refused && *raises_root_) &&
-         !round_.limits().Check(job_class.queue, job_class.tenant, facts).has_value();
+/// Free room only shrinks: what does not fit is not asked again.
+bool Possible::MayGo(Placement& placement, ShapeIndex shape) {
+  too_big_[shape] = since_.first_seen && !placement.MayFit(shape);
+  return !too_big_[shape];
 }
 
 }  // namespace caldera

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "federation/order.h"
@@ -16,7 +15,8 @@ namespace caldera {
 class Possible {
  public:
   /// Borrows the round.
-  explicit Possible(const Round& round) : round_(round), state_(round.state()) {}
+  explicit Possible(const Round& round)
+      : round_(round), state_(round.state()), too_big_(state_.shape_count(), false) {}
 
   /// How far the round has come: what was found before is not taken for certain after.
   struct Progress {
@@ -29,20 +29,17 @@ class Possible {
   bool Any(const Contest& contest, Placement& placement, const Progress& progress);
 
  private:
-  [[nodiscard]] bool IsPossible(const Contest& contest, Placement& placement, ClassIndex job_class);
   void Restart(const Progress& progress);
   [[nodiscard]] bool WalkOn(const Contest& contest, Placement& placement);
+  [[nodiscard]] bool MayGo(Placement& placement, ShapeIndex shape);
 
   const Round& round_;
   const State& state_;
   // A walk over the lanes that take part and the classes of each, which goes on where it stopped.
   size_t lane_ = 0;
   size_t class_ = 0;
-  std::optional<bool> raises_root_;  ///< Of the lane.
-  Progress since_;                   ///< When the walk began.
-  /// By ShapeIndex, as of when the walk came by first: may it fit, and not be refused to all.
-  std::vector<std::optional<bool>> may_fit_;
-  std::vector<std::optional<bool>> root_refuses_;
+  Progress since_;             ///< When the walk began.
+  std::vector<bool> too_big_;  ///< By ShapeIndex: such jobs fit nowhere any more.
 };
 
 }  // namespace caldera

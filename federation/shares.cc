@@ -152,11 +152,14 @@ int64_t DominantShare(const QueueShare& share, const ResourceVector& held, const
   int64_t largest = 0;
   for (const ResourceIndex r : facts.requested) {
     if (r != kinds.pods) {
-      const Int128 blend = Blend(held[r], UsageOf(share.used, r), usage_weight);
-      largest = std::max(largest, BlendShare(blend, share.deserved[r]));
+      largest = std::max(largest, ShareIn(share, held[r], r, usage_weight));
     }
   }
   return largest;
+}
+
+int64_t ShareIn(const QueueShare& share, int64_t held, ResourceIndex r, int32_t usage_weight) {
+  return BlendShare(Blend(held, UsageOf(share.used, r), usage_weight), share.deserved[r]);
 }
 
 int32_t UsageWeight(const State& state) {

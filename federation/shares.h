@@ -30,6 +30,9 @@ struct QueueShare {
 int64_t DominantShare(const QueueShare& share, const ResourceVector& held, const ShapeFacts& facts,
                       const ResourceKinds& kinds, int32_t usage_weight);
 
+/// Of that, the part of one resource.
+int64_t ShareIn(const QueueShare& share, int64_t held, ResourceIndex r, int32_t usage_weight);
+
 /// How much of a share is usage, in thousandths: none without a half-life.
 int32_t UsageWeight(const State& state);
 

@@ -206,6 +206,7 @@ struct Lane {
   TenantIndex tenant = kNoIndex;
   LaneFifo waiting;                 ///< Empty: the slot is free.
   std::vector<ClassIndex> classes;  ///< In no order that may be seen.
+  std::vector<ShapeIndex> shapes;   ///< Of each of them: a round passes over many by that alone.
   Tally asked;                      ///< By all of them together.
 };
 
@@ -286,6 +287,8 @@ class State {
 
   /// By ClassIndex; slots with nobody waiting are free.
   [[nodiscard]] const std::vector<JobClass>& classes() const { return classes_; }
+  /// Of that class, in a table of its own: a round asks for many, in no order.
+  [[nodiscard]] ShapeIndex ClassShape(ClassIndex i) const { return class_shapes_[i]; }
   /// By LaneIndex; slots with nobody waiting are free.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
   [[nodiscard]] size_t candidates() const { return candidates_; }
@@ -409,6 +412,7 @@ class State {
   std::vector<ShapeFacts> facts_;           ///< By ShapeIndex.
   std::vector<uint32_t> shape_candidates_;  ///< By ShapeIndex.
   std::vector<JobClass> classes_;
+  std::vector<ShapeIndex> class_shapes_;  ///< By ClassIndex.
   std::vector<ClassIndex> free_classes_;
   HashIndex class_keys_;
   std::vector<Lane> lanes_;

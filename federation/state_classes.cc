@@ -98,19 +98,24 @@ ClassIndex State::ClassOf(JobClass job_class) {
   const ClassIndex index = Slot(classes_, free_classes_);
   class_keys_.Insert(hash, index);
   job_class.lane = LaneOf(job_class);
-  std::vector<ClassIndex>& others = lanes_[job_class.lane].classes;
-  job_class.position = static_cast<uint32_t>(others.size());
-  others.push_back(index);
+  Lane& lane = lanes_[job_class.lane];
+  class_shapes_.resize(classes_.size());
+  class_shapes_[index] = job_class.shape;
+  job_class.position = static_cast<uint32_t>(lane.classes.size());
+  lane.classes.push_back(index);
+  lane.shapes.push_back(job_class.shape);
   classes_[index] = std::move(job_class);
   return index;
 }
 
 void State::DropClass(ClassIndex index) {
   JobClass& job_class = classes_[index];
-  std::vector<ClassIndex>& others = lanes_[job_class.lane].classes;
-  classes_[others.back()].position = job_class.position;
-  others[job_class.position] = others.back();
-  others.pop_back();
+  Lane& lane = lanes_[job_class.lane];
+  classes_[lane.classes.back()].position = job_class.position;
+  lane.classes[job_class.position] = lane.classes.back();
+  lane.classes.pop_back();
+  lane.shapes[job_class.position] = lane.shapes.back();
+  lane.shapes.pop_back();
   class_keys_.Erase(HashOf(job_class), index);
   free_classes_.push_back(index);
   job_class = {};

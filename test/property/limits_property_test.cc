@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "federation/planner.h"
+#include "federation/round.h"
 #include "test/property/reference_state.h"
 #include "test/property/world.h"
 
@@ -115,6 +116,27 @@ TEST_CASE("property: limits hold in every plan") {
     for (const auto& [cluster, amounts] : placed) {
       if (!RefFits(amounts, old.clusters.at(cluster).free)) {
         RC_FAIL("no room in " + cluster + "\n" + Show(state.Export()) + Show(plan));
+      }
+    }
+  }));
+}
+
+TEST_CASE("property: what the limits allow at a glance is what they do not refuse") {
+  CHECK(rc::check("before and after what is allowed is taken", [] {
+    const State state = AnyWorld().Build();
+    Round round(state);
+    Limits& limits = round.limits();
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const JobClass& job_class : state.classes()) {
+        if (job_class.jobs == 0) {
+          continue;
+        }
+        const ShapeFacts& facts = state.facts(job_class.shape);
+        const bool allows = limits.Allows(job_class.queue, job_class.tenant, facts);
+        RC_ASSERT(allows == !limits.Check(job_class.queue, job_class.tenant, facts).has_value());
+        if (allows) {
+          limits.Commit(job_class.queue, job_class.tenant, kNoIndex, facts);
+        }
       }
     }
   }));
