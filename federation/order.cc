@@ -53,7 +53,7 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
   for (const JobIndex job : settled) {
     const JobEntry& entry = state.job(job);
     for (QueueIndex n = entry.queue; n != kNoIndex; n = tree.node(n).parent) {
-      Hold(n, state.facts(entry.shape));
+      Hold(n, state.facts(entry.shape).total);
     }
   }
   BarShapes();
@@ -147,26 +147,27 @@ std::vector<QueueIndex> Contest::Ahead(QueueIndex queue) const {
   return ahead;
 }
 
-void Contest::Took() {
+void Contest::Took(const ResourceVector& amounts) {
   const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
   Lane& lane = queues_[leaf].lanes[queues_[leaf].standing.lane];
   const Line line = lane.lines.front();
-  const ShapeFacts& facts = Facts(line);
   for (QueueIndex n = leaf; n != kNoIndex; n = tree_.node(n).parent) {
-    Hold(n, facts);
+    Hold(n, amounts);
   }
-  queues_[leaf].held_by[lane.tenant].Add(facts.total);
+  queues_[leaf].held_by[lane.tenant].Add(amounts);
   PopLine(lane);
   PushLine(lane, line.lane, state_.lanes()[line.lane].waiting.Next(line.at));
   Settle(leaf);
 }
 
-/// The queue holds such a job more.
-void Contest::Hold(QueueIndex i, const ShapeFacts& facts) {
+/// The queue holds so much more.
+void Contest::Hold(QueueIndex i, const ResourceVector& amounts) {
   Node& node = queues_[i];
-  node.held.Add(facts.total);
-  for (const ResourceIndex r : facts.requested) {
-    node.shares.Set(r, ShareIn(shares_[i], node.held[r], r, usage_weight_));
+  node.held.Add(amounts);
+  for (ResourceIndex r = 0; r < amounts.size(); ++r) {
+    if (amounts[r] != 0) {
+      node.shares.Set(r, ShareIn(shares_[i], node.held[r], r, usage_weight_));
+    }
   }
 }
 

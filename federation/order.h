@@ -66,8 +66,9 @@ class Contest {
   [[nodiscard]] JobIndex Champion(QueueIndex queue) const;
   /// The siblings that come before the queue, which has a champion; best first.
   [[nodiscard]] std::vector<QueueIndex> Ahead(QueueIndex queue) const;
-  /// The best job was placed: its queue and tenant hold more, and the next of its class comes up.
-  void Took();
+  /// The best job was placed or is about to be, and holds `amounts`: its queue and tenant hold
+  /// more, and the next of its class comes up.
+  void Took(const ResourceVector& amounts);
   /// The best job's class is out for the round (all its jobs are alike); in a fifo queue, all of
   /// the queue is. So are those that would be the best next, one after the other, and of which
   /// `doomed` says that they would be dropped too: nobody else comes in between.
@@ -125,7 +126,7 @@ class Contest {
   [[nodiscard]] bool CannotBeWorse(const Line& line, QueueIndex leaf) const;
   [[nodiscard]] static bool IsAlone(const Node& node);
   void DropFrom(const Line& line, const Doomed& doomed);
-  void Hold(QueueIndex i, const ShapeFacts& facts);
+  void Hold(QueueIndex i, const ResourceVector& amounts);
   void Replay(QueueIndex parent, QueueIndex child);
   [[nodiscard]] QueueIndex Better(QueueIndex a, QueueIndex b) const;
   void PickLane(QueueIndex i);

@@ -102,7 +102,7 @@ class Passes {
       } else if (booking.awaits) {
         settled_.insert(booking.job);
         round_.limits().Commit(job.queue, job.tenant, cluster.index, facts);
-        preemption_.Placed(job.queue, job.shape);
+        preemption_.Placed(job.queue, facts.total);
       }
     }
   }
@@ -133,9 +133,8 @@ class Passes {
       const bool may_borrow = job_class.preemptible || contest.BorrowsNothing();
       const bool allowed =
           round_.limits().Allows(job_class.queue, job_class.tenant, state_.facts(job_class.shape));
-      if (may_borrow && ((allowed && TryPlace(placement, head)) || TryPart(placement, head) ||
-                         TryEvict(placement, head, allowed))) {
-        contest.Took();
+      if (const ResourceVector* took = may_borrow ? Try(placement, head, allowed) : nullptr) {
+        contest.Took(*took);
         drops = 0;
       } else {
         contest.Drop([&](LaneIndex lane, ClassIndex c) { return IsDoomed(placement, lane, c); });
@@ -149,6 +148,20 @@ class Passes {
         }
       }
     }
+  }
+
+  /// What the job has from now on or will have, nullptr where it still waits. `allowed`: it is
+  /// within its limits.
+  const ResourceVector* Try(Placement& placement, const Head& head, bool allowed) {
+    if (allowed && TryPlace(placement, head)) {
+      return &state_.facts(state_.classes()[head.job_class].shape).total;
+    }
+    if (TryPart(placement, head)) {
+      return &part_;
+    }
+    return TryEvict(placement, head, allowed)
+               ? &state_.facts(state_.classes()[head.job_class].shape).total
+               : nullptr;
   }
 
   /// If such a job were the best now, it would not be placed and nothing would change.
@@ -239,6 +252,7 @@ class Passes {
                         : "it can run in waves: " + missing + " of its pods wait for others; ") +
               cluster.name() + " has most");
     Charge(placement, head.job, site->cluster, site->pods.facts);
+    part_ = site->pods.facts.total;
     return true;
   }
 
@@ -304,19 +318,18 @@ class Passes {
   }
 
   void Place(JobIndex index, std::vector<Shard> shards, std::string why) {
-    const JobEntry& job = state_.job(index);
     Action action = ActionFor(state_, index, ActionKind::kPlace);
     action.shards = std::move(shards);
     action.reason = std::move(why);
     actions_.push_back(std::move(action));
-    preemption_.Placed(job.queue, job.shape);
   }
 
   /// What a placed job has there, to its limits; room that was kept for it is used up.
   void Charge(const Placement& placement, JobIndex index, size_t cluster, const ShapeFacts& facts) {
     const JobEntry& job = state_.job(index);
     round_.limits().Commit(job.queue, job.tenant, placement.clusters()[cluster].index, facts);
-    reservations_.Took(cluster, index, job.job_class);
+    reservations_.Took(cluster, index, job.job_class, facts.total);
+    preemption_.Placed(job.queue, facts.total);
   }
 
   /// There is an action about that placed job: nothing else is decided about it in this round.
@@ -333,6 +346,7 @@ class Passes {
   std::set<JobIndex> settled_;    ///< Beneficiaries: the contest is not about them.
   std::set<JobIndex> touched_;    ///< Placed jobs about which there is an action.
   std::set<ClassIndex> no_part_;  ///< Their floor fits nowhere.
+  ResourceVector part_;           ///< What the job has that was last placed in part.
   std::vector<Action> actions_;
 };
 

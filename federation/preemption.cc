@@ -39,8 +39,8 @@ void Preemption::FindCandidates() {
     held_.push_back(share.held);
     jobs_.push_back(state_.queue(static_cast<QueueIndex>(jobs_.size())).charged_jobs);
   }
-  for (const auto& [queue, shape] : early_) {
-    Placed(queue, shape);
+  for (const auto& [queue, amounts] : early_) {
+    Placed(queue, amounts);
   }
   for (const JobIndex job : state_.evicting()) {
     MarkSize(job);
@@ -411,15 +411,14 @@ void Preemption::Commit(const Claimant& claim, const Ransom& ransom) {
     Move(CutTo(cut.job, cut.counts), true);
   }
   const JobClass& job_class = state_.classes()[claim.job_class];
-  Placed(job_class.queue, job_class.shape);
+  Placed(job_class.queue, state_.facts(job_class.shape).total);
 }
 
-void Preemption::Placed(QueueIndex queue, ShapeIndex shape) {
+void Preemption::Placed(QueueIndex queue, const ResourceVector& amounts) {
   if (!known_) {
-    early_.emplace_back(queue, shape);
+    early_.emplace_back(queue, amounts);
     return;
   }
-  const ResourceVector& amounts = state_.facts(shape).total;
   for (QueueIndex n = queue; n != kNoIndex; n = round_.tree().node(n).parent) {
     held_[n].Add(amounts);
   }

@@ -74,8 +74,8 @@ class Preemption {
   void Commit(const Claimant& claim, const Ransom& ransom);
   /// Nobody can be evicted in this round: Find finds nothing for anybody.
   [[nodiscard]] bool HasNoCandidates() const;
-  /// A job of that queue was placed.
-  void Placed(QueueIndex queue, ShapeIndex shape);
+  /// A job of that queue was placed or is about to be, and holds so much.
+  void Placed(QueueIndex queue, const ResourceVector& amounts);
 
  private:
   struct Candidate {
@@ -144,7 +144,7 @@ class Preemption {
   const State& state_;
   ResourceKinds kinds_;
   bool known_ = false;
-  std::vector<std::pair<QueueIndex, ShapeIndex>> early_;  ///< Placed before it was known.
+  std::vector<std::pair<QueueIndex, ResourceVector>> early_;  ///< Placed before it was known.
   std::vector<Candidate> candidates_;  ///< The cuts, then who goes whole; least lost work first.
   size_t cuts_ = 0;                    ///< How many of them are cuts.
   std::set<JobIndex> excluded_;

@@ -197,11 +197,12 @@ bool Reservations::MayTake(const ClusterView& view, size_t cluster, ClassIndex j
   });
 }
 
-void Reservations::Took(size_t cluster, JobIndex job, ClassIndex job_class) {
+void Reservations::Took(size_t cluster, JobIndex job, ClassIndex job_class,
+                        const ResourceVector& amounts) {
   for (Booking& booking : bookings_) {
     if (booking.pinned && booking.cluster == cluster && booking.start.has_value() &&
         !EndsBefore(job_class, *booking.start)) {
-      booking.spare.Subtract(Facts(job_class).total);
+      booking.spare.Subtract(amounts);
     }
   }
   std::erase_if(bookings_, [&](const Booking& booking) {

@@ -52,8 +52,8 @@ class Reservations {
   /// queue deserves.
   [[nodiscard]] bool MayTake(const ClusterView& view, size_t cluster, ClassIndex job_class,
                              bool within) const;
-  /// It was placed there.
-  void Took(size_t cluster, JobIndex job, ClassIndex job_class);
+  /// It was placed there, and has so much of that cluster.
+  void Took(size_t cluster, JobIndex job, ClassIndex job_class, const ResourceVector& amounts);
   /// Others are evicted there for that job.
   void AddEvicting(JobIndex job, size_t cluster);
   /// That job does not fit; the first such job that is within its limits gets a reservation.

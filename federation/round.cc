@@ -122,7 +122,7 @@ std::vector<JobIndex> WaitingOrder(const Round& round) {
   std::vector<JobIndex> order;
   for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
     order.push_back(head.job);
-    contest.Took();
+    contest.Took(round.state().facts(round.state().classes()[head.job_class].shape).total);
   }
   return order;
 }

@@ -21,11 +21,15 @@ Fed TwoQueues() {
   return fed;
 }
 
-void Add(Fed& fed, std::string_view key, const std::string& queue, int32_t replicas, int32_t floor,
-         bool elastic) {
-  fed.AddJob(key, queue, replicas, kPod, [&](Job& job) {
-    job.tasks[0].min_available = floor;
-    job.min_available = floor;
+struct Counts {
+  int32_t replicas = 0;
+  int32_t floor = 0;
+};
+
+void Add(Fed& fed, std::string_view key, const std::string& queue, Counts counts, bool elastic) {
+  fed.AddJob(key, queue, counts.replicas, kPod, [&](Job& job) {
+    job.tasks[0].min_available = counts.floor;
+    job.min_available = counts.floor;
     job.elastic = elastic;
     job.split = "never";
   });
@@ -69,11 +73,11 @@ void Report(Fed& fed, std::string_view key, int32_t running, int32_t finished) {
 
 TEST_CASE("An elastic job gives what is needed at once, and grows again when nobody waits") {
   Fed fed = TwoQueues();
-  Add(fed, "n/trainer", "a", 8, 2, true);
+  Add(fed, "n/trainer", "a", {8, 2}, true);
   fed.Go();
   REQUIRE(PodsOf(fed, "n/trainer") == 8);
   Pass(fed, std::chrono::minutes(20));
-  Add(fed, "n/urgent", "b", 3, 3, false);
+  Add(fed, "n/urgent", "b", {3, 3}, false);
   const Plan plan = fed.Go();
   REQUIRE(plan.actions.size() == 1);
   CHECK(plan.actions[0].action == ActionKind::kShrink);
@@ -104,13 +108,13 @@ TEST_CASE("An elastic job gives what is needed at once, and grows again when nob
 
 TEST_CASE("What a job in waves gives is its own until those pods have ended") {
   Fed fed = TwoQueues();
-  Add(fed, "n/waves", "a", 10, 1, false);
+  Add(fed, "n/waves", "a", {10, 1}, false);
   fed.Go();
   REQUIRE(PodsOf(fed, "n/waves") == 8);
   Report(fed, "n/waves", 8, 0);
   Show(fed, 8);
   Pass(fed, std::chrono::minutes(20));
-  Add(fed, "n/urgent", "b", 2, 2, false);
+  Add(fed, "n/urgent", "b", {2, 2}, false);
   const Plan plan = fed.Go();
   REQUIRE(plan.actions.size() == 1);
   CHECK(plan.actions[0].action == ActionKind::kShrink);
@@ -132,15 +136,15 @@ TEST_CASE("What a job in waves gives is its own until those pods have ended") {
 
 TEST_CASE("Who waits too long for pods in waves gets the room by an eviction") {
   Fed fed = TwoQueues();
-  Add(fed, "n/other", "a", 1, 1, false);
-  Add(fed, "n/waves", "a", 10, 1, false);
+  Add(fed, "n/other", "a", {1, 1}, false);
+  Add(fed, "n/waves", "a", {10, 1}, false);
   fed.Go();
   REQUIRE(PodsOf(fed, "n/waves") == 7);
   Report(fed, "n/waves", 7, 0);
   Report(fed, "n/other", 1, 0);
   Show(fed, 8);
   Pass(fed, std::chrono::minutes(20));
-  Add(fed, "n/urgent", "b", 2, 2, false);
+  Add(fed, "n/urgent", "b", {2, 2}, false);
   REQUIRE(fed.Go().actions.size() == 1);
   ActionKind last = ActionKind::kShrink;
   for (int minute = 0; minute < 30 && last == ActionKind::kShrink; ++minute) {
@@ -156,10 +160,10 @@ TEST_CASE("Nobody is shrunk before its time, unless it loses nothing by it") {
   for (const bool elastic : {true, false}) {
     CAPTURE(elastic);
     Fed fed = TwoQueues();
-    Add(fed, "n/partial", "a", 10, 2, elastic);
+    Add(fed, "n/partial", "a", {10, 2}, elastic);
     fed.Go();
     REQUIRE(PodsOf(fed, "n/partial") == 8);
-    Add(fed, "n/urgent", "b", 3, 3, false);
+    Add(fed, "n/urgent", "b", {3, 3}, false);
     CHECK(fed.Go().actions.size() == (elastic ? 0 : 1));
     CHECK(PodsOf(fed, "n/partial") == (elastic ? 8 : 5));
   }
@@ -169,14 +173,14 @@ TEST_CASE("Who may not be evicted is not shrunk either") {
   const auto shrinks = [](const testing::Tweak<Queue>& queue, const testing::Tweak<Job>& victim) {
     Fed fed = TwoQueues();
     fed.AddQueue("a", queue);
-    Add(fed, "n/waves", "a", 10, 2, false);
+    Add(fed, "n/waves", "a", {10, 2}, false);
     fed.Go();
     REQUIRE(PodsOf(fed, "n/waves") == 8);
     Job job = fed.state.Object(fed.state.FindJob(Key("n/waves")));
     victim(job);
     fed.Do(JobUpsert{job});
     Pass(fed, std::chrono::minutes(20));
-    Add(fed, "n/urgent", "b", 3, 3, false);
+    Add(fed, "n/urgent", "b", {3, 3}, false);
     fed.Go();
     return PodsOf(fed, "n/waves") < 8;
   };
@@ -188,31 +192,31 @@ TEST_CASE("Who may not be evicted is not shrunk either") {
 
 TEST_CASE("Nobody is shrunk below the floor: where that is not enough somebody goes") {
   Fed fed = TwoQueues();
-  Add(fed, "n/trainer", "a", 8, 6, true);
+  Add(fed, "n/trainer", "a", {8, 6}, true);
   fed.Go();
   Pass(fed, std::chrono::minutes(20));
-  Add(fed, "n/urgent", "b", 3, 3, false);
+  Add(fed, "n/urgent", "b", {3, 3}, false);
   CHECK(Said(fed.Go()) == "Evict n/trainer");
 }
 
 TEST_CASE("Some give a part before others go, and who can give enough does not go") {
   Fed fed = TwoQueues();
-  Add(fed, "n/one", "a", 2, 2, false);
-  Add(fed, "n/two", "a", 2, 2, false);
-  Add(fed, "n/trainer", "a", 4, 3, true);
+  Add(fed, "n/one", "a", {2, 2}, false);
+  Add(fed, "n/two", "a", {2, 2}, false);
+  Add(fed, "n/trainer", "a", {4, 3}, true);
   fed.Go();
   Pass(fed, std::chrono::minutes(20));
   SUBCASE("besides") {
-    Add(fed, "n/urgent", "b", 3, 3, false);
+    Add(fed, "n/urgent", "b", {3, 3}, false);
     CHECK(Said(fed.Go()) == "Evict n/two, Shrink n/trainer");
     CHECK(PodsOf(fed, "n/trainer") == 3);
   }
   SUBCASE("alone") {
-    Add(fed, "n/urgent", "b", 1, 1, false);
+    Add(fed, "n/urgent", "b", {1, 1}, false);
     CHECK(Said(fed.Go()) == "Shrink n/trainer");
   }
   SUBCASE("not for nothing") {
-    Add(fed, "n/urgent", "b", 2, 2, false);
+    Add(fed, "n/urgent", "b", {2, 2}, false);
     CHECK(Said(fed.Go()) == "Evict n/two");
     CHECK(PodsOf(fed, "n/trainer") == 4);
   }
@@ -220,15 +224,15 @@ TEST_CASE("Some give a part before others go, and who can give enough does not g
 
 TEST_CASE("What is about to end is not counted as its queue's again") {
   Fed fed = TwoQueues();
-  Add(fed, "n/other", "a", 1, 1, false);
-  Add(fed, "n/waves", "a", 10, 1, false);
+  Add(fed, "n/other", "a", {1, 1}, false);
+  Add(fed, "n/waves", "a", {10, 1}, false);
   fed.Go();
   REQUIRE(PodsOf(fed, "n/waves") == 7);
   Report(fed, "n/waves", 7, 0);
   Report(fed, "n/other", 1, 0);
   Show(fed, 8);
   Pass(fed, std::chrono::minutes(20));
-  Add(fed, "n/urgent", "b", 4, 4, false);
+  Add(fed, "n/urgent", "b", {4, 4}, false);
   CHECK(Said(fed.Go()) == "Shrink n/waves");
   CHECK(Charged(fed, "a") == 64);
   // Of its 64 devices 32 go to b, of which each deserves half: nobody has too much any more.
@@ -239,12 +243,12 @@ TEST_CASE("What is about to end is not counted as its queue's again") {
 
 TEST_CASE("One round decides one thing about a placed job") {
   Fed fed = TwoQueues();
-  Add(fed, "n/trainer", "a", 9, 6, true);
+  Add(fed, "n/trainer", "a", {9, 6}, true);
   fed.Go();
   REQUIRE(PodsOf(fed, "n/trainer") == 8);
   Pass(fed, std::chrono::minutes(20));
   SUBCASE("who goes does not grow") {
-    Add(fed, "n/urgent", "b", 4, 4, false);
+    Add(fed, "n/urgent", "b", {4, 4}, false);
     fed.AddCluster("east", "nvidia.com/gpu=72 cpu=64");
     CHECK(Said(fed.Go()) == "Evict n/trainer");
   }
@@ -252,7 +256,7 @@ TEST_CASE("One round decides one thing about a placed job") {
     Job job = fed.state.Object(fed.state.FindJob(Key("n/trainer")));
     job.tasks[0].replicas = 7;
     fed.Do(JobUpsert{job});
-    Add(fed, "n/urgent", "b", 2, 2, false);
+    Add(fed, "n/urgent", "b", {2, 2}, false);
     CHECK(Said(fed.Go()) == "Shrink n/trainer");
     CHECK(PodsOf(fed, "n/trainer") == 7);
     CHECK(Said(fed.Go()) == "Shrink n/trainer");
@@ -264,7 +268,7 @@ TEST_CASE("One round decides one thing about a placed job") {
 TEST_CASE("Inside a queue a higher priority shrinks a lower one") {
   Fed fed = TwoQueues();
   fed.AddPriorityClass("high", 10);
-  Add(fed, "n/trainer", "a", 8, 2, true);
+  Add(fed, "n/trainer", "a", {8, 2}, true);
   fed.Go();
   Pass(fed, std::chrono::minutes(20));
   fed.AddJob("n/high", "a", 2, kPod, [](Job& job) { job.priority_class = "high"; });
@@ -282,7 +286,7 @@ TEST_CASE("Where nodes are known, the pods with the highest indexes make the roo
   for (const char* node : {"n1", "n2"}) {
     fed.AddNode("east", node, "nvidia.com/gpu=16 cpu=8");
   }
-  Add(fed, "n/trainer", "a", 4, 1, true);
+  Add(fed, "n/trainer", "a", {4, 1}, true);
   fed.Go();
   REQUIRE(PodsOf(fed, "n/trainer") == 4);
   for (int i = 0; i < 4; ++i) {
