@@ -106,6 +106,24 @@ TEST_CASE("What fits whole runs whole, and what must start together is never par
   CHECK(fed.Go().actions.empty());
 }
 
+TEST_CASE("In the rest of its round a job counts by its grant, not by all its replicas") {
+  Fed fed;
+  fed.AddCluster("east", "nvidia.com/gpu=80 cpu=64", [](Cluster& cluster) {
+    cluster.allocated = Amounts("nvidia.com/gpu=56");  // Others' pods: 24 are left.
+  });
+  fed.AddCluster("west", "nvidia.com/gpu=64 cpu=64").AddQueue("other");
+  AddWaves(fed, "n/waves", 10, 1, [](Job& job) { job.clusters.names = {"east"}; });
+  // Its queue deserves half of 88 devices, and it would not run on borrowed ones.
+  fed.AddJob("n/steady", "default", 2, kPod, [](Job& job) {
+    job.clusters.names = {"west"};
+    job.preemptible = false;
+  });
+  fed.AddJob("n/rival", "other", 10, kPod, [](Job& job) { job.clusters.names = {"east"}; });
+  fed.Go();
+  CHECK(Held(fed, "n/waves").PodsAtOnce() == 3);
+  CHECK(fed.At("n/steady").charge.has_value());
+}
+
 TEST_CASE("Only what a capability holds can run in waves") {
   JobSpec spec;
   spec.tasks = {MakeTask("a", 4, "cpu=1")};
