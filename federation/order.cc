@@ -186,10 +186,10 @@ void Contest::Drop(const Doomed& doomed) {
   LaneIndex one_by_one = kNoIndex;
   do {
     Lane& lane = node.lanes[node.standing.lane];
-    const Line line = lane.lines.front();
+    Line line = lane.lines.front();
     dropped_[line.head.job_class] = true;
     if (line.lane != one_by_one && IsAlone(node) && CannotBeWorse(line, leaf)) {
-      DropFrom(line, doomed);
+      line.at = DropFrom(line, doomed);
     } else {
       one_by_one = line.lane;
     }
@@ -200,18 +200,20 @@ void Contest::Drop(const Doomed& doomed) {
   Settle(leaf);
 }
 
-/// The classes in that line up to the first that is not doomed.
-void Contest::DropFrom(const Line& line, const Doomed& doomed) {
+/// The classes in that line up to the first that is not doomed; where that is.
+LaneFifo::Cursor Contest::DropFrom(const Line& line, const Doomed& doomed) {
   const LaneFifo& waiting = state_.lanes()[line.lane].waiting;
-  for (LaneFifo::Cursor at = line.at; !waiting.AtEnd(at); at = waiting.Next(at)) {
+  LaneFifo::Cursor at = line.at;
+  for (; !waiting.AtEnd(at); at = waiting.Next(at)) {
     const LaneFifo::Item& item = waiting.At(at);
     if (!dropped_[item.job_class] && !settled_.contains(item.job)) {
       if (!doomed(line.lane, item.job_class)) {
-        return;
+        break;
       }
       dropped_[item.job_class] = true;
     }
   }
+  return at;
 }
 
 /// The best line of the leaf is the only one of its priority: those in it come one after the other.

@@ -125,7 +125,7 @@ class Contest {
   [[nodiscard]] bool StillBest(QueueIndex leaf) const;
   [[nodiscard]] bool CannotBeWorse(const Line& line, QueueIndex leaf) const;
   [[nodiscard]] static bool IsAlone(const Node& node);
-  void DropFrom(const Line& line, const Doomed& doomed);
+  LaneFifo::Cursor DropFrom(const Line& line, const Doomed& doomed);
   void Hold(QueueIndex i, const ResourceVector& amounts);
   void Replay(QueueIndex parent, QueueIndex child);
   [[nodiscard]] QueueIndex Better(QueueIndex a, QueueIndex b) const;
