@@ -280,6 +280,9 @@ Reason Explainer::SumUp(const JobClass& job_class, const ClusterVerdicts& cluste
   if (std::optional<Reason> larger = LargerThanFederation(job_class.shape)) {
     return *larger;
   }
+  if (std::optional<Reason> nowhere = ChildrenNowhere(job_class.shape)) {
+    return *std::move(nowhere);
+  }
   if (std::optional<Reason> split = NotSplit(job_class)) {
     return *std::move(split);
   }
@@ -313,6 +316,34 @@ Reason Explainer::SumUp(const JobClass& job_class, const ClusterVerdicts& cluste
     names.push_back(cluster.cluster + ": " + cluster.message);
   }
   return {Verdict::kNoClusterMatches, "no cluster may take it: " + Listed(names, "; "), {}};
+}
+
+/// Children of a HyperJob may go to none of the clusters, however much is free there.
+std::optional<Reason> Explainer::ChildrenNowhere(ShapeIndex index) const {
+  const Shape& shape = state_.shape(index);
+  for (const SplitBundle& bundle : shape.split.bundles) {
+    std::vector<std::string> answers;
+    Verdict verdict = Verdict::kNoClusterMatches;
+    bool open = bundle.clusters.empty();
+    for (const ClusterView& cluster : round_.clusters()) {
+      if (std::find(bundle.clusters.begin(), bundle.clusters.end(), cluster.name()) ==
+          bundle.clusters.end()) {
+        continue;
+      }
+      const Reason reason = Admits(cluster, shape.clusters);
+      open = open || reason.verdict == Verdict::kNone;
+      verdict = reason.verdict == Verdict::kNoClusterMatches ? verdict : reason.verdict;
+      answers.push_back(cluster.name() + ": " + reason.message);
+    }
+    if (!open) {
+      return Reason{verdict,
+                    "children with clusterNames " + Listed(bundle.clusters, ", ") +
+                        " may go nowhere: " +
+                        (answers.empty() ? "there is no such cluster" : Listed(answers, "; ")),
+                    {}};
+    }
+  }
+  return std::nullopt;
 }
 
 /// Of a job that no single cluster takes: why it is not split, or a Reason of kNone where it would

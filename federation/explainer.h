@@ -50,6 +50,7 @@ class Explainer {
   [[nodiscard]] Reason KeptFor(const JobEntry& job) const;
   [[nodiscard]] Reason KeptFromIt(const ClusterView& cluster, const JobClass& job_class) const;
   [[nodiscard]] Reason SumUp(const JobClass& job_class, const ClusterVerdicts& clusters) const;
+  [[nodiscard]] std::optional<Reason> ChildrenNowhere(ShapeIndex shape) const;
   [[nodiscard]] std::optional<Reason> NotSplit(const JobClass& job_class) const;
   [[nodiscard]] ClusterVerdicts WithBackoffs(const ClusterVerdicts& clusters,
                                              const JobEntry& job) const;

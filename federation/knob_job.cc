@@ -16,7 +16,9 @@ std::string Annotation(std::string_view name) {
 }
 
 std::string JobName(const State& state, JobIndex job) {
-  return "Job/" + state.job(job).key.ToString();
+  const JobEntry& entry = state.job(job);
+  const bool hyper = state.spec(entry).kind == JobKind::kHyperJob;
+  return (hyper ? "HyperJob/" : "Job/") + entry.key.ToString();
 }
 
 Knob EditJob(const State& state, JobIndex job, std::vector<Edit> edits,

@@ -73,7 +73,10 @@ std::vector<Knob> Remedy::Next() {
     return ForThisRound(pending.clusters);
   }
   std::vector<Knob> knobs = ForSplit(pending.verdict);
-  return knobs.empty() ? ForClusters(pending.clusters) : knobs;
+  if (knobs.empty()) {
+    knobs = ForClusters(pending.clusters);
+  }
+  return knobs.empty() ? ForParts() : knobs;
 }
 
 std::vector<Knob> Remedy::ForReferences() {
@@ -308,7 +311,7 @@ std::vector<Knob> Remedy::ForRoom(const ClusterView& cluster) {
     }
     const std::string node = NodeFor(cluster, after_.shape(entry_.shape).tasks.front().nodes);
     if (node.empty()) {
-      return ForSlots(cluster);
+      return ForSlots(cluster, GangOf(after_.shape(entry_.shape), after_.facts(entry_.shape)));
     }
     const ResourceList& now = cluster.entry->nodes.at(node).allocatable;
     const auto it = now.find(figure.resource);
@@ -316,17 +319,20 @@ std::vector<Knob> Remedy::ForRoom(const ClusterView& cluster) {
         UpTo(AddNodeCapacity(before_, cluster.index, node, r),
              SaturatingAdd(it == now.end() ? 0 : it->second, SaturatingSub(limit, figure.limit))));
   }
-  return knobs.empty() ? ForSlots(cluster) : knobs;
+  return knobs.empty()
+             ? ForSlots(cluster, GangOf(after_.shape(entry_.shape), after_.facts(entry_.shape)))
+             : knobs;
 }
 
-std::vector<Knob> Remedy::ForSlots(const ClusterView& cluster) {
+/// The first of the tasks that do not all find room on the nodes.
+std::vector<Knob> Remedy::ForSlots(const ClusterView& cluster,
+                                   const std::vector<NodePool::Task>& gang) {
   if (!cluster.nodes.has_value()) {
     return {};
   }
-  const Shape& shape = after_.shape(entry_.shape);
   NodePool pool = *cluster.nodes;
   NodePool::Task short_of;
-  for (const NodePool::Task& task : GangOf(shape, after_.facts(entry_.shape))) {
+  for (const NodePool::Task& task : gang) {
     short_of = task;
     const int64_t missing = task.replicas - pool.PackSome(task);
     short_of.replicas = std::max<int64_t>(missing, 1);

@@ -7,6 +7,7 @@
 #include "federation/explainer.h"
 #include "federation/knob.h"
 #include "federation/node_pool.h"
+#include "federation/split_search.h"
 #include "federation/state.h"
 
 namespace caldera {
@@ -34,7 +35,12 @@ class Remedy {
   std::vector<Knob> ForThisRound(const ClusterVerdicts& verdicts);
   std::vector<Knob> ForCluster(const ClusterView& cluster, Verdict verdict);
   std::vector<Knob> ForRoom(const ClusterView& cluster);
-  std::vector<Knob> ForSlots(const ClusterView& cluster);
+  std::vector<Knob> ForSlots(const ClusterView& cluster, const std::vector<NodePool::Task>& gang);
+  // Of a job in several clusters, in remedy_split.cc.
+  std::vector<Knob> ForParts();
+  std::vector<Knob> ForPart(const Roomless& part, const SplitSites& sites);
+  std::vector<Knob> ForPartIn(const SplitSite& site, const Roomless& part,
+                              const ResourceVector& left);
   std::vector<Knob> EnlargeNode(const ClusterView& cluster, const std::string& node,
                                 const ResourceVector& free, const NodePool::Task& task);
   std::vector<Knob> ForNodes(const ClusterView& cluster, const NodeConstraint& constraint);

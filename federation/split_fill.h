@@ -41,6 +41,7 @@ class SplitRoom {
   int64_t Take(const SplitKind& kind, int64_t most);
   /// Without the nodes: never less than Take would take.
   [[nodiscard]] int64_t Bound(const SplitKind& kind, int64_t most) const;
+  [[nodiscard]] const ResourceVector& free() const { return free_; }
 
  private:
   int64_t TakeOnNodes(const SplitKind& kind, int64_t most);

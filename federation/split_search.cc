@@ -9,8 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "federation/split_fill.h"
-
 namespace caldera {
 
 namespace {
@@ -397,6 +395,30 @@ std::vector<SplitPart> FindSplit(const State& state, ShapeIndex shape, const Spl
 
 int64_t PodsWithRoom(const State& state, ShapeIndex shape, const SplitSites& sites) {
   return Search(state, shape, state.shape(shape).split, sites).PodsWithRoom();
+}
+
+std::vector<Roomless> WithoutRoom(const State& state, ShapeIndex shape, const SplitSites& sites) {
+  const std::vector<NodePool::Task> tasks = GangOf(state.shape(shape), state.facts(shape));
+  std::vector<SplitRoom> rooms;
+  for (const SplitSite& site : sites.sites) {
+    rooms.emplace_back(site, tasks);
+  }
+  std::vector<Roomless> roomless;
+  for (SplitKind& kind : SplitKindsOf(state.shape(shape), state.facts(shape))) {
+    int64_t missing = kind.count;
+    for (SplitRoom& room : rooms) {
+      missing -= room.Take(kind, missing);
+    }
+    if (missing > 0) {
+      roomless.push_back({std::move(kind), missing, {}});
+    }
+  }
+  for (Roomless& each : roomless) {
+    for (const SplitRoom& room : rooms) {
+      each.left.push_back(room.free());
+    }
+  }
+  return roomless;
 }
 
 }  // namespace caldera

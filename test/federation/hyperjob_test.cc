@@ -75,6 +75,15 @@ PendingJob Why(Fed& fed) {
   return {};
 }
 
+/// The edits that would admit it, one a line.
+std::string WouldFit(const Fed& fed) {
+  std::string text;
+  for (const Edit& edit : WouldFitIf(fed.state, Key("n/big"))) {
+    text += edit.object + " " + edit.field + ": " + edit.from + " -> " + edit.to + "\n";
+  }
+  return text;
+}
+
 std::string Text(const State& state) {
   std::string text;
   for (const Change& change : state.Export()) {
@@ -143,6 +152,42 @@ TEST_CASE("hyperjob: clusterNames bind each child and not the others") {
   CHECK(why.clusters[0].verdict == Verdict::kNoClusterMatches);
   CHECK(why.clusters[0].message.find("clusterNames of a replicatedJob are north") !=
         std::string::npos);
+}
+
+TEST_CASE("hyperjob: children whose clusterNames are of no cluster that takes them") {
+  const std::string jobs = Replicated("a", 1, 2, ", clusterNames: [north]") + ", " +
+                           Replicated("b", 2, 2, ", clusterNames: [east]");
+  Fed fed = TwoClusters("3", "20");
+  Add(fed, TakeHyper(jobs));
+  CHECK(Why(fed).verdict == Verdict::kNoClusterMatches);
+  CHECK(Why(fed).message ==
+        "children with clusterNames north may go nowhere: there is no such cluster");
+  CHECK(WouldFitIf(fed.state, Key("n/big")).empty());
+
+  fed.AddCluster("north", "cpu=1", [](Cluster& c) { c.ready = false; });
+  CHECK(Why(fed).verdict == Verdict::kClusterNotReady);
+  CHECK(Why(fed).message ==
+        "children with clusterNames north may go nowhere: north: it is not "
+        "Ready");
+  CHECK(WouldFit(fed) ==
+        "Cluster/north status.conditions[Ready].status: False -> True\n"
+        "Cluster/north status.resourceSummary.allocatable[cpu]: 1 -> 2\n"
+        "Cluster/east status.resourceSummary.allocatable[cpu]: 3 -> 4\n");
+}
+
+TEST_CASE("hyperjob: what would let children find room on nodes and within an assignment") {
+  const std::string jobs = Replicated("a", 1, 3, ", clusterNames: [east]") + ", " +
+                           Replicated("b", 2, 2, ", clusterNames: [west]");
+  Fed fed;
+  fed.AddQueue("q").AddCluster("east", "").AddNode("east", "e1", "cpu=2 pods=10");
+  fed.AddCluster("west", "cpu=9 pods=100").AddQuota("n", "cpu=100", [](TenantQuota& quota) {
+    quota.per_cluster["west"] = testing::Amounts("cpu=3");
+  });
+  Add(fed, TakeHyper(jobs));
+  CHECK(Why(fed).verdict == Verdict::kInsufficientResources);
+  CHECK(WouldFit(fed) ==
+        "Node/east/e1 status.allocatable[cpu]: 2 -> 3\n"
+        "FederatedResourceQuota/n/quota spec.staticAssignments[west].hard[cpu]: 3 -> 4\n");
 }
 
 TEST_CASE("hyperjob: maxDomains and split never bound the clusters") {

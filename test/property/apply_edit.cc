@@ -217,7 +217,7 @@ bool ApplyEdit(State& state, const Edit& edit) {
   if (object.size() == 3 && object[0] == "Node") {
     return EditNode(state, object[1], object[2], edit);
   }
-  if (object.size() == 3 && object[0] == "Job") {
+  if (object.size() == 3 && (object[0] == "Job" || object[0] == "HyperJob")) {
     return EditJob(state, {object[1], object[2]}, edit);
   }
   if (object.size() == 2 && object[0] == "PriorityClass" && edit.field == "value") {
