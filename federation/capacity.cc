@@ -71,7 +71,7 @@ int64_t Finished(const JobEntry& job, const std::string& task) {
   if (!job.Reported() || job.charge->shards.size() > 1) {
     return 0;
   }
-  for (const TaskReport& report : job.reports) {
+  for (const TaskReport& report : job.rare().reports) {
     if (report.task == task) {
       return report.finished;
     }

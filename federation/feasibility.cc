@@ -164,7 +164,7 @@ Reason Room(const State& state, const ClusterView& cluster, ShapeIndex shape) {
 
 const ClusterBackoff* LiveBackoff(const JobEntry& job, std::string_view cluster, Time now) {
   const ClusterBackoff* last = nullptr;
-  for (const ClusterBackoff& backoff : job.backoffs) {
+  for (const ClusterBackoff& backoff : job.rare().backoffs) {
     if (backoff.cluster == cluster && backoff.until > now &&
         (last == nullptr || backoff.until > last->until)) {
       last = &backoff;

@@ -64,9 +64,9 @@ Reason OwnGate(const State& state, const JobEntry& job) {
   if (job.suspended) {
     return {Verdict::kSuspended, "it was aborted by a Command and not resumed", {}};
   }
-  if (!job.missing_references.empty()) {
+  if (!job.rare().missing_references.empty()) {
     std::string names;
-    for (const std::string& name : job.missing_references) {
+    for (const std::string& name : job.rare().missing_references) {
       names += (names.empty() ? "" : ", ") + name;
     }
     return {Verdict::kMissingReference, "it refers to what is not there: " + names, {}};

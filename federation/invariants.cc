@@ -62,7 +62,7 @@ class Checker {
     Expect(!loses_work || state_.now() - job.charge->at >= least,
            "it has not run for its min-runtime");
     const auto lately = std::count_if(
-        job.evictions.begin(), job.evictions.end(),
+        job.rare().evictions.begin(), job.rare().evictions.end(),
         [&](const Eviction& past) { return state_.now() - past.at < std::chrono::hours(24); });
     Expect(!loses_work || lately < state_.settings().evictions_a_day,
            "it was evicted too often in a day");
@@ -76,7 +76,7 @@ class Checker {
     Expect(job.charge_queue == claimant.queue || (object.has_value() && object->reclaimable),
            "its queue is not reclaimable");
     Expect(job.charge_queue == claimant.queue ||
-               std::none_of(claimant.evictions.begin(), claimant.evictions.end(),
+               std::none_of(claimant.rare().evictions.begin(), claimant.rare().evictions.end(),
                             [&](const Eviction& past) {
                               return past.beneficiary == job.key &&
                                      past.beneficiary_uid == job.uid &&
@@ -113,7 +113,7 @@ class Checker {
       CheckSplit(job, action.shards);
     }
     for (const Shard& shard : action.shards) {
-      for (const ClusterBackoff& backoff : job.backoffs) {
+      for (const ClusterBackoff& backoff : job.rare().backoffs) {
         Expect(backoff.cluster != shard.cluster || backoff.until <= state_.now(), "cluster ",
                shard.cluster, " backs off for it");
       }
@@ -194,7 +194,7 @@ class Checker {
   void CheckCandidate(const JobEntry& job) {
     const JobSpec& spec = state_.spec(job);
     Expect(!job.hold && !job.suspended && !job.claimed_elsewhere, "it is held back");
-    Expect(job.missing_references.empty(), "it refers to what is not there");
+    Expect(job.rare().missing_references.empty(), "it refers to what is not there");
     Expect(HasChildren(spec), "it has no children");
     const auto tenant = state_.tenants().find(job.key.ns);
     const auto& ns = state_.tenant(tenant->second).object;
@@ -220,7 +220,7 @@ class Checker {
     const JobSpec& spec = state_.spec(job);
     std::map<std::string_view, int64_t> granted;
     for (const Shard& shard : action.shards) {
-      Expect(shard.epoch > job.last_epoch || action.action != ActionKind::kPlace,
+      Expect(shard.epoch > job.rare().last_epoch || action.action != ActionKind::kPlace,
              "its epoch is not a new one");
       for (const TaskGrant& grant : shard.tasks) {
         granted[grant.name] += grant.replicas;

@@ -99,7 +99,7 @@ Knob CreateReference(const std::string& reference) {
     // Whoever else waits for it goes too.
     std::vector<Job> jobs;
     for (const JobIndex index : s.JobsByKey()) {
-      const auto& missing = s.job(index).missing_references;
+      const auto& missing = s.job(index).rare().missing_references;
       if (std::find(missing.begin(), missing.end(), reference) != missing.end()) {
         jobs.push_back(s.Object(index));
       }

@@ -81,7 +81,7 @@ std::vector<Knob> Remedy::Next() {
 
 std::vector<Knob> Remedy::ForReferences() {
   std::vector<Knob> knobs;
-  for (const std::string& reference : entry_.missing_references) {
+  for (const std::string& reference : entry_.rare().missing_references) {
     knobs.push_back(CreateReference(reference));
   }
   if (knobs.empty() && entry_.priority != kNoIndex) {

@@ -169,7 +169,7 @@ std::vector<int64_t> Running(const State& state, const JobEntry& job) {
   std::vector<int64_t> running;
   for (const Task& task : state.spec(job).tasks) {
     int64_t seen = bound[task.name];
-    for (const TaskReport& report : job.reports) {
+    for (const TaskReport& report : job.rare().reports) {
       seen =
           std::max<int64_t>(seen, report.task == task.name && job.Reported() ? report.running : 0);
     }

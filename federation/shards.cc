@@ -205,11 +205,11 @@ std::vector<Shard> WholeShards(const State& state, const JobEntry& job,
     for (const Task& task : spec.tasks) {
       place.pods.push_back(task.replicas);
     }
-    return ChildShards(spec, job.last_epoch + 1, {place});
+    return ChildShards(spec, job.rare().last_epoch + 1, {place});
   }
   Shard shard;
   shard.cluster = cluster;
-  shard.epoch = job.last_epoch + 1;
+  shard.epoch = job.rare().last_epoch + 1;
   for (const Task& task : spec.tasks) {
     shard.tasks.push_back({task.name, task.replicas, task.min_available});
   }
@@ -233,12 +233,12 @@ std::vector<Shard> SplitShards(const State& state, const JobEntry& job,
         place.pods[order[k]] = part.replicas[k];
       }
     }
-    return ChildShards(spec, job.last_epoch + 1, places);
+    return ChildShards(spec, job.rare().last_epoch + 1, places);
   }
   std::vector<Shard> shards(parts.size());
   for (size_t s = 0; s < parts.size(); ++s) {
     shards[s].cluster = clusters[parts[s].cluster].name();
-    shards[s].epoch = job.last_epoch + 1;
+    shards[s].epoch = job.rare().last_epoch + 1;
     for (const Task& task : spec.tasks) {
       shards[s].tasks.push_back({task.name, 0, 0});
     }

@@ -361,8 +361,8 @@ void JobLives::Edit(const Job& job) {
   JobUpsert upsert{job};
   upsert.job.uid = state_.job(index).uid;
   upsert.job.creation = state_.job(index).creation;
-  upsert.job.reports = state_.job(index).reports;
-  upsert.job.reported = state_.job(index).reported;
+  upsert.job.reports = state_.job(index).rare().reports;
+  upsert.job.reported = state_.job(index).rare().reported;
   state_.Apply(upsert);
   count(1);
   Life& life = At(index);

@@ -117,6 +117,27 @@ struct Charge {
   Time ripe;     ///< When it will have run for its min-runtime; 0: it is not preemptible.
 };
 
+/// Of a job, what those that wait mostly lack.
+struct RareFacts {
+  std::vector<std::string> missing_references;
+  std::vector<ClusterBackoff> backoffs;
+  std::vector<Shard> placement;  ///< As observed.
+  std::vector<TaskReport> reports;
+  Time reported;
+  std::string checkpoint;
+  std::vector<Eviction> evictions;  ///< As far as they may still count; oldest first.
+  int64_t last_epoch = 0;           ///< The latest it was ever placed with.
+  /// When the first of its backoffs ends that keep it from a cluster; 0: none does.
+  Time backs_off;
+
+  [[nodiscard]] bool Empty() const {
+    return missing_references.empty() && backoffs.empty() && placement.empty() && reports.empty() &&
+           reported == Time() && checkpoint.empty() && evictions.empty() && last_epoch == 0 &&
+           backs_off == Time();
+  }
+};
+
+/// There may be a million of them: what few have is behind a pointer.
 struct JobEntry {
   JobKey key;
   std::string uid;
@@ -126,40 +147,46 @@ struct JobEntry {
   TenantIndex tenant = kNoIndex;
   PriorityIndex priority = kNoIndex;  ///< kNoIndex: it names no PriorityClass.
   ShapeIndex shape = kNoIndex;
-  ClassIndex job_class = kNoIndex;  ///< Where it waits, while it is a candidate.
-
-  bool names_queue = false;  ///< Else it is in `default`.
-  bool hold = false;
-  bool suspended = false;
-  bool claimed_elsewhere = false;
-  bool terminal = false;
-  RareVector<std::string> missing_references;
-  RareVector<ClusterBackoff> backoffs;
-  RareVector<Shard> placement;  ///< As observed.
-  RareVector<TaskReport> reports;
-  Time reported;
-  RareText checkpoint;
-
-  RareVector<Eviction> evictions;  ///< As far as they may still count; oldest first.
-
-  Rare<Charge> charge;
+  ClassIndex job_class = kNoIndex;     ///< Where it waits, while it is a candidate.
   QueueIndex charge_queue = kNoIndex;  ///< Which queue it is charged to.
-  int64_t last_epoch = 0;              ///< The latest it was ever placed with.
-  /// When the first of its backoffs ends that keep it from a cluster; 0: none does.
-  Time backs_off;
+  bool names_queue : 1 = false;        ///< Else it is in `default`.
+  bool hold : 1 = false;
+  bool suspended : 1 = false;
+  bool claimed_elsewhere : 1 = false;
+  bool terminal : 1 = false;
+  Rare<Charge> charge;
+
+  [[nodiscard]] const RareFacts& rare() const {
+    static const RareFacts kNone;
+    return rare_.has_value() ? *rare_ : kNone;
+  }
+  /// `edit(facts)` changes them.
+  template <typename Edit>
+  void EditRare(const Edit& edit) {
+    if (!rare_.has_value()) {
+      rare_ = RareFacts();
+    }
+    edit(*rare_);
+    if (rare_->Empty()) {
+      rare_.reset();
+    }
+  }
 
   /// The reports are about what it holds: not left over from before it was placed there. Their time
   /// comes in whole seconds.
   [[nodiscard]] bool Reported() const {
-    return charge.has_value() && reported >= std::chrono::floor<std::chrono::seconds>(charge->at);
+    return charge.has_value() &&
+           rare().reported >= std::chrono::floor<std::chrono::seconds>(charge->at);
   }
   /// How often in the 24 hours up to `now`.
   [[nodiscard]] int64_t EvictedLately(Time now) const {
+    const std::vector<Eviction>& evictions = rare().evictions;
     return std::count_if(evictions.begin(), evictions.end(),
                          [&](const Eviction& past) { return now - past.at < kEvictionWindow; });
   }
   /// It was evicted for that job in the 24 hours up to `now`.
   [[nodiscard]] bool EvictedLatelyFor(const JobEntry& other, Time now) const {
+    const std::vector<Eviction>& evictions = rare().evictions;
     return std::any_of(evictions.begin(), evictions.end(), [&](const Eviction& past) {
       return past.beneficiary == other.key && past.beneficiary_uid == other.uid &&
              now - past.at < kEvictionWindow;
@@ -170,11 +197,14 @@ struct JobEntry {
     if (charge->at != Time()) {
       return charge->at;
     }
-    return reported != Time() ? reported : creation;
+    return rare().reported != Time() ? rare().reported : creation;
   }
   [[nodiscard]] bool Evicting() const { return charge.has_value() && charge->eviction.has_value(); }
   /// Neither finished nor placed.
   [[nodiscard]] bool Pending() const { return !terminal && !charge.has_value(); }
+
+ private:
+  Rare<RareFacts> rare_;
 };
 
 /// Pending jobs that no pass can tell apart but by age. Only candidates: a job that has a reason of

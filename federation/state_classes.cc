@@ -124,7 +124,7 @@ void State::DropClass(ClassIndex index) {
 void State::Enqueue(JobIndex index) {
   JobEntry& entry = jobs_[index];
   const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
-                         !entry.claimed_elsewhere && entry.missing_references.empty() &&
+                         !entry.claimed_elsewhere && entry.rare().missing_references.empty() &&
                          HasChildren(specs_[entry.spec]);
   if (!candidate) {
     return;
@@ -139,8 +139,8 @@ void State::Enqueue(JobIndex index) {
   key.estimate = EstimateUp(spec.running_estimate);
   key.partial = MayBePartial(spec) ? entry.spec : kNoIndex;
   key.blocked = BlockedFor(entry);
-  if (entry.backs_off != Time()) {
-    backing_off_.insert({entry.backs_off, index});
+  if (entry.rare().backs_off != Time()) {
+    backing_off_.insert({entry.rare().backs_off, index});
   }
   entry.job_class = ClassOf(std::move(key));
   JobClass& job_class = classes_[entry.job_class];
@@ -173,9 +173,9 @@ void State::Dequeue(JobIndex index) {
     DropLane(lane_index);
   }
   entry.job_class = kNoIndex;
-  if (entry.backs_off != Time()) {
-    backing_off_.erase({entry.backs_off, index});
-    entry.backs_off = Time();
+  if (entry.rare().backs_off != Time()) {
+    backing_off_.erase({entry.rare().backs_off, index});
+    entry.EditRare([](RareFacts& facts) { facts.backs_off = Time(); });
   }
 }
 

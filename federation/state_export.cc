@@ -33,12 +33,12 @@ Job State::Object(JobIndex i) const {
   job.suspended = entry.suspended;
   job.claimed_elsewhere = entry.claimed_elsewhere;
   job.terminal = entry.terminal;
-  job.missing_references = entry.missing_references;
-  job.backoffs = entry.backoffs;
-  job.placement = entry.placement;
-  job.reports = entry.reports;
-  job.reported = entry.reported;
-  job.checkpoint = entry.checkpoint;
+  job.missing_references = entry.rare().missing_references;
+  job.backoffs = entry.rare().backoffs;
+  job.placement = entry.rare().placement;
+  job.reports = entry.rare().reports;
+  job.reported = entry.rare().reported;
+  job.checkpoint = entry.rare().checkpoint;
   if (const Successor* const successor = SuccessorOf(i); successor != nullptr) {
     job.successor = *successor;
   }
@@ -92,7 +92,7 @@ void State::ExportJob(JobIndex index, std::vector<Change>& changes) const {
   const JobEntry& entry = jobs_[index];
   changes.emplace_back(JobUpsert{Object(index)});
   int64_t implied = 0;
-  for (const Shard& shard : entry.placement) {
+  for (const Shard& shard : entry.rare().placement) {
     implied = std::max(implied, shard.epoch);
   }
   if (entry.charge.has_value()) {
@@ -101,17 +101,17 @@ void State::ExportJob(JobIndex index, std::vector<Change>& changes) const {
     }
   }
   // Undoes what the upsert takes over from the observed placement, and carries the last epoch.
-  const bool taken_over = !entry.placement.empty() && !entry.charge.has_value();
-  if (taken_over || entry.last_epoch > implied) {
-    changes.emplace_back(Released{entry.key, entry.uid, entry.last_epoch});
+  const bool taken_over = !entry.rare().placement.empty() && !entry.charge.has_value();
+  if (taken_over || entry.rare().last_epoch > implied) {
+    changes.emplace_back(Released{entry.key, entry.uid, entry.rare().last_epoch});
   }
   const auto say = [&](const Eviction& eviction) {
     changes.emplace_back(Evicted{entry.key, entry.uid, eviction.intent, eviction.at,
                                  eviction.beneficiary, eviction.beneficiary_uid});
   };
   // Those before the one that goes on; said of a job that holds nothing yet, or is placed after it.
-  const size_t past = entry.evictions.size() - (entry.Evicting() ? 1 : 0);
-  std::for_each_n(entry.evictions.begin(), past, say);
+  const size_t past = entry.rare().evictions.size() - (entry.Evicting() ? 1 : 0);
+  std::for_each_n(entry.rare().evictions.begin(), past, say);
   if (entry.charge.has_value()) {
     const Charge& charge = *entry.charge;
     changes.emplace_back(Placed{entry.key, entry.uid, charge.intent, charge.at, charge.shards});

@@ -30,6 +30,12 @@ bool SamePlaces(const std::vector<Shard>& a, const std::vector<Shard>& b) {
   });
 }
 
+void NoteEpoch(JobEntry& entry, int64_t epoch) {
+  if (epoch > entry.rare().last_epoch) {
+    entry.EditRare([epoch](RareFacts& facts) { facts.last_epoch = epoch; });
+  }
+}
+
 size_t HashOf(const JobKey& key) {
   return std::hash<std::string>()(key.ns) * 0x9E3779B97F4A7C15ULL ^
          std::hash<std::string>()(key.name);
@@ -44,7 +50,7 @@ const Task* FindTask(const JobSpec& spec, const std::string& name) {
 /// Running and finished pods of a task, as reported for the whole job.
 int64_t Reported(const JobEntry& job, const std::string& task) {
   int64_t count = 0;
-  for (const TaskReport& report : job.reports) {
+  for (const TaskReport& report : job.rare().reports) {
     if (report.task == task) {
       count += std::max<int64_t>(report.running, 0) + std::max<int64_t>(report.finished, 0);
     }
@@ -113,12 +119,14 @@ void State::On(const JobUpsert& change) {
   entry.suspended = job.suspended;
   entry.claimed_elsewhere = job.claimed_elsewhere;
   entry.terminal = job.terminal;
-  entry.missing_references = job.missing_references;
-  entry.backoffs = job.backoffs;
-  entry.placement = job.placement;
-  entry.reports = job.reports;
-  entry.reported = job.reported;
-  entry.checkpoint = job.checkpoint;
+  entry.EditRare([&job](RareFacts& facts) {
+    facts.missing_references = job.missing_references;
+    facts.backoffs = job.backoffs;
+    facts.placement = job.placement;
+    facts.reports = job.reports;
+    facts.reported = job.reported;
+    facts.checkpoint = job.checkpoint;
+  });
   successors_.erase(index);
   if (job.successor.has_value()) {
     successors_.emplace(index, *job.successor);
@@ -131,11 +139,11 @@ void State::On(const JobUpsert& change) {
     Charge charge = *entry.charge;
     DropCharge(index);
     AddCharge(index, std::move(charge));
-  } else if (observed_epoch > entry.last_epoch) {
+  } else if (observed_epoch > entry.rare().last_epoch) {
     // An older epoch is one that was released: the annotation just has not gone yet.
     AddCharge(index, {0, Time(), Complete(entry, job.placement), std::nullopt, {}, {}, {}, {}});
   }
-  entry.last_epoch = std::max(entry.last_epoch, observed_epoch);
+  NoteEpoch(entry, observed_epoch);
   SettleUsage(held_in, entry.tenant);
   SettleUsage(entry.charge_queue, entry.tenant);
   Enqueue(index);
@@ -161,7 +169,7 @@ void State::On(const Placed& change) {
   const Time since = resized ? entry.charge->at : change.at;
   const QueueIndex held_in = entry.charge_queue;
   DropCharge(index);
-  entry.last_epoch = std::max(entry.last_epoch, LatestEpoch(change.shards));
+  NoteEpoch(entry, LatestEpoch(change.shards));
   AddCharge(index,
             {change.intent, since, Complete(entry, change.shards), std::nullopt, {}, {}, {}, {}});
   SettleUsage(held_in, entry.tenant);
@@ -177,7 +185,7 @@ void State::On(const Released& change) {
   const QueueIndex held_in = jobs_[index].charge_queue;
   DropCharge(index);
   SettleUsage(held_in, jobs_[index].tenant);
-  jobs_[index].last_epoch = std::max(jobs_[index].last_epoch, change.epoch);
+  NoteEpoch(jobs_[index], change.epoch);
   Enqueue(index);
 }
 
@@ -188,11 +196,11 @@ void State::On(const Evicted& change) {
   }
   JobEntry& entry = jobs_[index];
   const Eviction eviction{change.intent, change.at, change.beneficiary, change.beneficiary_uid};
-  std::vector<Eviction> evictions = entry.evictions;
-  std::erase_if(evictions,
-                [&](const Eviction& past) { return past.at + kEvictionWindow <= change.at; });
-  evictions.push_back(eviction);
-  entry.evictions = std::move(evictions);
+  entry.EditRare([&](RareFacts& facts) {
+    std::erase_if(facts.evictions,
+                  [&](const Eviction& past) { return past.at + kEvictionWindow <= change.at; });
+    facts.evictions.push_back(eviction);
+  });
   if (entry.charge.has_value()) {
     entry.charge->eviction = eviction;
     evicting_.insert(index);
@@ -266,7 +274,7 @@ State::PodsInWaves State::InWavesOf(const JobEntry& entry, const Shard& shard) c
   const JobSpec& spec = specs_[entry.spec];
   std::vector<SeenPods> seen(spec.tasks.size());
   for (size_t t = 0; t < seen.size(); ++t) {
-    for (const TaskReport& report : entry.reports) {
+    for (const TaskReport& report : entry.rare().reports) {
       if (report.task == spec.tasks[t].name) {
         seen[t] = {std::max(report.running, 0), std::max(report.finished, 0)};
       }
@@ -367,7 +375,7 @@ void State::DropCharge(JobIndex index) {
 
 void State::PutOnTop(JobIndex index) {
   JobEntry& entry = jobs_[index];
-  Time settles = entry.reported + 2 * settings_.summary_period;
+  Time settles = entry.rare().reported + 2 * settings_.summary_period;
   bool later = false;
   for (size_t s = 0; s < entry.charge->shards.size(); ++s) {
     const Shard& shard = entry.charge->shards[s];
@@ -375,7 +383,7 @@ void State::PutOnTop(JobIndex index) {
     ResourceVector amounts = holding.requests;
     if (shard.InWaves() && HasTasksOf(specs_[entry.spec], shard)) {
       // Its figures change with every pod: it does not begin anew each time.
-      const bool reported = entry.Reported() && !entry.reports.empty();
+      const bool reported = entry.Reported() && !entry.rare().reports.empty();
       settles =
           std::min(settles, std::max(entry.charge->at, shard.grown) + 6 * settings_.summary_period);
       later = later || (reported && now_ < settles);

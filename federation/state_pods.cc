@@ -83,13 +83,15 @@ void State::RequeueOwner(const JobKey& member_job) {
 /// The clusters that are refused to it now; notes when the first comes back.
 std::vector<ClusterIndex> State::BlockedFor(JobEntry& entry) {
   std::vector<ClusterIndex> blocked;
-  entry.backs_off = Time();
-  for (const ClusterBackoff& backoff : entry.backoffs) {
+  Time first;
+  for (const ClusterBackoff& backoff : entry.rare().backoffs) {
     if (backoff.until > now_) {
       blocked.push_back(ClusterOf(backoff.cluster));
-      entry.backs_off =
-          entry.backs_off == Time() ? backoff.until : std::min(entry.backs_off, backoff.until);
+      first = first == Time() ? backoff.until : std::min(first, backoff.until);
     }
+  }
+  if (first != entry.rare().backs_off) {
+    entry.EditRare([first](RareFacts& facts) { facts.backs_off = first; });
   }
   VisitPods(entry, [&](ClusterIndex cluster, int64_t /*count*/) { blocked.push_back(cluster); });
   std::sort(blocked.begin(), blocked.end());

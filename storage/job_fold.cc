@@ -87,15 +87,16 @@ Time PlacedAt(const State& after, const Charge& charge) {
 
 /// The object itself says that it runs where it was placed, with as many pods.
 bool Observed(const JobEntry& entry) {
-  if (!entry.charge.has_value() || entry.placement.empty()) {
+  if (!entry.charge.has_value() || entry.rare().placement.empty()) {
     return false;
   }
   const std::vector<Shard>& charged = entry.charge->shards;
   return std::all_of(charged.begin(), charged.end(), [&entry](const Shard& shard) {
-    return std::any_of(entry.placement.begin(), entry.placement.end(), [&shard](const Shard& seen) {
-      return seen.cluster == shard.cluster && seen.epoch == shard.epoch &&
-             seen.child == shard.child && seen.tasks == shard.tasks;
-    });
+    return std::any_of(entry.rare().placement.begin(), entry.rare().placement.end(),
+                       [&shard](const Shard& seen) {
+                         return seen.cluster == shard.cluster && seen.epoch == shard.epoch &&
+                                seen.child == shard.child && seen.tasks == shard.tasks;
+                       });
   });
 }
 
@@ -295,8 +296,8 @@ Status JobFold::InsertRow(const State& after, const JobEntry& entry, JobKind kin
   const int64_t now = Count(after.now());
   insert.Start(entry.key.ns, entry.key.name, entry.uid, JobKindText(kind),
                after.queue(entry.queue).name, PriorityClassOf(after, entry),
-               PriorityOf(after, entry), spec.min_available, entry.checkpoint, StateName(entry),
-               now, Count(entry.creation));
+               PriorityOf(after, entry), spec.min_available, entry.rare().checkpoint,
+               StateName(entry), now, Count(entry.creation));
   insert.BindOne(13, nullptr);
   insert.BindOne(14, nullptr);
   if (entry.charge.has_value()) {
@@ -314,8 +315,8 @@ Status JobFold::InsertRow(const State& after, const JobEntry& entry, JobKind kin
 Status JobFold::UpdateObject(const State& after, const JobEntry& entry, int64_t id) {
   const JobSpec& spec = after.spec(entry);
   return sql_->update_object.Run(id, after.queue(entry.queue).name, PriorityClassOf(after, entry),
-                                 PriorityOf(after, entry), spec.min_available, entry.checkpoint,
-                                 Count(entry.creation));
+                                 PriorityOf(after, entry), spec.min_available,
+                                 entry.rare().checkpoint, Count(entry.creation));
 }
 
 Status JobFold::UpdateState(const State& after, const JobEntry& entry, int64_t id) {
@@ -378,7 +379,7 @@ Status JobFold::PutShards(const State& after, const Touched& job) {
         place != old.end() ? place->placed : Count(PlacedAt(after, *entry.charge));
     CALDERA_CHECK(sql_->insert_shard.Run(
         job.id, entry.charge->intent, queue, entry.key.ns, shard.cluster, shard.epoch, shard.child,
-        tasks, shard.min_available, requests, entry.checkpoint, placed, now));
+        tasks, shard.min_available, requests, entry.rare().checkpoint, placed, now));
     balances_->Stage({queue, entry.key.ns, shard.cluster}, shard.requests,
                      Balances::Direction::kCharge);
   }

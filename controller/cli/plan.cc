@@ -186,7 +186,7 @@ class PlanRun {
     std::vector<Change> left;
     for (const JobIndex index : state.JobsByKey()) {
       const JobEntry& job = state.job(index);
-      if (job.Evicting() && job.placement.empty()) {
+      if (job.Evicting() && job.rare().placement.empty()) {
         left.emplace_back(Released{job.key, job.uid, 0});
       }
     }

@@ -9,7 +9,7 @@ namespace caldera {
 namespace {
 
 bool Runs(const JobEntry& job) {
-  return std::any_of(job.reports.begin(), job.reports.end(),
+  return std::any_of(job.rare().reports.begin(), job.rare().reports.end(),
                      [](const TaskReport& report) { return report.running > 0; });
 }
 

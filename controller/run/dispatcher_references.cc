@@ -107,7 +107,7 @@ bool JobLook::HoldForReferences() {
 
 // Of a job that waits for references: are they there by now?
 bool JobLook::RecheckReferences() {
-  const std::vector<std::string>& missing = seen_.entry->missing_references;
+  const std::vector<std::string>& missing = seen_.entry->rare().missing_references;
   if (missing.empty()) {
     return false;
   }

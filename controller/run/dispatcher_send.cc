@@ -213,7 +213,7 @@ Result<Value> JobLook::RenderWorkOf(size_t index) const {
   shard.index = static_cast<int32_t>(index);
   shard.all_shards = charge().shards;
   shard.rendezvous = context_.state.spec(*seen_.entry).rendezvous;
-  shard.restore_from = own.epoch > 1 ? std::string(seen_.entry->checkpoint) : "";
+  shard.restore_from = own.epoch > 1 ? seen_.entry->rare().checkpoint : "";
   shard.intent = charge().intent;
   shard.generation = ParentGeneration();
   shard.uses = UsesOf(own);

@@ -39,8 +39,8 @@ std::vector<Shard> ShardsOf(const SeenJob& job) {
   if (!job.entry->terminal) {
     return {};
   }
-  if (!job.entry->placement.empty()) {
-    return job.entry->placement.get();
+  if (!job.entry->rare().placement.empty()) {
+    return job.entry->rare().placement;
   }
   std::vector<Shard> shards;
   for (const SeenWork& work : job.works) {

@@ -149,14 +149,14 @@ void JobBook::MergeWorks(const Record& record, const JobEntry* entry, Time now, 
     job.terminal = merged.terminal || (ended && NoPods(record, now));
   }
   job.reports = std::move(merged.tasks);
-  job.reported = entry == nullptr ? Time() : entry->reported;
+  job.reported = entry == nullptr ? Time() : entry->rare().reported;
   if (job.terminal && entry != nullptr) {
-    job.reports = entry->reports;
+    job.reports = entry->rare().reports;
   }
   // Pods that are reported leave what counts on top of a cluster's summary after a while, so the
   // time is that at which the figures were seen to change.
   const bool changed = !codec::Same(
-      job.reports, entry == nullptr ? std::vector<TaskReport>() : entry->reports.get());
+      job.reports, entry == nullptr ? std::vector<TaskReport>() : entry->rare().reports);
   if (changed) {
     job.reported = now;
   }
@@ -183,8 +183,8 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
                                    : state_.Object(IndexOf({record.view.key, record.view.kind}));
   if (entry != nullptr) {
     job.suspended = entry->suspended;
-    job.missing_references = entry->missing_references;
-    job.backoffs = entry->backoffs;
+    job.missing_references = entry->rare().missing_references;
+    job.backoffs = entry->rare().backoffs;
   }
   if (news.suspended.has_value()) {
     job.suspended = *news.suspended;
@@ -404,7 +404,7 @@ void JobBook::Forget(const std::string& uid) {
 }
 
 bool IsRecalled(const JobEntry& job) {
-  return job.charge.has_value() && IsRecalled(*job.charge, job.backoffs);
+  return job.charge.has_value() && IsRecalled(*job.charge, job.rare().backoffs);
 }
 
 }  // namespace caldera

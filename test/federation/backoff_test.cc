@@ -167,7 +167,7 @@ TEST_CASE("backoffs are kept in an export and in the canonical text") {
     again.Apply(*decoded);
   }
   const JobEntry& entry = again.job(again.FindJob(Key("n/a")));
-  CHECK(entry.backoffs == fed.At("n/a").backoffs);
+  CHECK(entry.rare().backoffs == fed.At("n/a").rare().backoffs);
   CHECK(again.NextTimed() == fed.state.NextTimed());
   CHECK(MakePlan(again).actions.empty());
 }

@@ -54,17 +54,5 @@ TEST_CASE("rare: a copy is its own, and nothing is nothing") {
   CHECK_FALSE(two.has_value());
 }
 
-TEST_CASE("rare: a vector that is empty takes nothing and reads like one") {
-  RareVector<int> none(std::vector<int>{});
-  CHECK(none.empty());
-  CHECK(none.begin() == none.end());
-  RareVector<int> some(std::vector<int>{1, 2});
-  const RareVector<int> copy = some;
-  some = std::vector<int>{3};
-  CHECK(copy.size() == 2);
-  CHECK(copy.front() == 1);
-  CHECK(some.get() == std::vector<int>{3});
-}
-
 }  // namespace
 }  // namespace caldera

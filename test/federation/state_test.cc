@@ -106,7 +106,7 @@ TEST_CASE("state: an observed placement is taken over and but not one that was r
   fed.Do(Released{Key("n/a"), "uid-n/a", 0});
   Observe(fed, "n/a");  // The annotation of epoch 3 is still there.
   CHECK(Charged(fed, "default").empty());
-  CHECK(fed.At("n/a").last_epoch == 3);
+  CHECK(fed.At("n/a").rare().last_epoch == 3);
   CheckRebuilds(fed.state);
   CHECK(fed.Go().actions[0].shards[0].epoch == 4);
 }

@@ -394,15 +394,15 @@ TEST_CASE("A job that no Work can hold is told so, left alone, and goes once it 
   const auto entry = [&]() -> const JobEntry& { return state.job(state.FindJob({"team-a", "a"})); };
   CHECK(fed.Works() == 0);
   CHECK_FALSE(entry().charge.has_value());
-  REQUIRE(entry().backoffs.size() == 2);
-  CHECK(entry().backoffs.front().reason == "TooLarge");
-  CHECK(entry().last_epoch == 1);
+  REQUIRE(entry().rare().backoffs.size() == 2);
+  CHECK(entry().rare().backoffs.front().reason == "TooLarge");
+  CHECK(entry().rare().last_epoch == 1);
   fed.Advance(Millis(1'800'000));
-  CHECK(entry().last_epoch == 1);  // It was not tried again.
+  CHECK(entry().rare().last_epoch == 1);  // It was not tried again.
   fed.Merge(fed.karmada, kJobs + "/a",
             R"({"metadata":{"labels":{"a":"b"}}})");  // That makes it no smaller.
   fed.Advance(kSoon);
-  CHECK(entry().last_epoch == 1);
+  CHECK(entry().rare().last_epoch == 1);
   fed.Merge(fed.karmada, kJobs + "/a",
             R"({"spec":{"tasks":[{"name":"worker","replicas":2,"template":{"spec":{"containers":)"
             R"([{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}]}})");

@@ -353,7 +353,7 @@ TEST_CASE("without a ledger the placements that are there are taken over") {
   w.Start(JobText{.annotations = kPlaced}.Text());
   REQUIRE(w.Charged());
   CHECK(w.Job()->charge->intent == 0);
-  CHECK(w.Job()->reports.get().at(0).running == 2);
+  CHECK(w.Job()->rare().reports.at(0).running == 2);
   w.SeeWork({.phase = "Completed"});
   w.Step();
   CHECK(w.Job()->terminal);
@@ -388,7 +388,7 @@ TEST_CASE("a cluster that could not take a job gives it back and is not tried ag
   CHECK(w.Job()->charge->shards.at(0).epoch == 2);
   // It is over when its time has come, and is forgotten when the job is looked at again.
   w.SeeWork({.cluster = first == "east" ? "west" : "east", .epoch = 2, .applied = "False"});
-  CHECK(w.Job()->backoffs.size() == 1);
+  CHECK(w.Job()->rare().backoffs.size() == 1);
 }
 
 TEST_CASE("a backoff replaces an earlier one of its cluster and ends by the clock") {
@@ -399,8 +399,8 @@ TEST_CASE("a backoff replaces an earlier one of its cluster and ends by the cloc
   w.observer.SetBackoff("u1", {"east", "ApplyFailed", "one", w.now + Millis(5'000)}, w.now);
   w.observer.SetBackoff("u1", {"east", "ApplyFailed", "two", w.now + Millis(60'000)}, w.now);
   w.Step();
-  REQUIRE(w.Job()->backoffs.size() == 1);
-  CHECK(w.Job()->backoffs[0].message == "two");
+  REQUIRE(w.Job()->rare().backoffs.size() == 1);
+  CHECK(w.Job()->rare().backoffs[0].message == "two");
   w.See(JobText{.labels = "a: b"}.Text());
   CHECK(w.Decide().actions.empty());
   CHECK(w.observer.NextDue() == w.now + Millis(60'000));
@@ -416,12 +416,12 @@ TEST_CASE("references that are missing hold a job until they are there") {
   w.Start(job.Text());
   w.observer.SetMissingReferences("u1", {"Secret/team-a/token"}, w.now);
   w.Step();
-  CHECK(w.Job()->missing_references == std::vector<std::string>{"Secret/team-a/token"});
+  CHECK(w.Job()->rare().missing_references == std::vector<std::string>{"Secret/team-a/token"});
   w.See(job.Text());
   CHECK(w.Step().empty());
   w.observer.SetMissingReferences("u1", {}, w.now);
   w.Step();
-  CHECK(w.Job()->missing_references.empty());
+  CHECK(w.Job()->rare().missing_references.empty());
 }
 
 }  // namespace

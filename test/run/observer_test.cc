@@ -141,7 +141,7 @@ TEST_CASE("a placed job that is edited into something refused goes on as it was"
   w.See(job.Text()).SeeWork({.phase = "Running", .counts = "running: 2"});
   w.Step();
   CHECK(w.Charged());
-  CHECK(w.Job()->placement.size() == 1);
+  CHECK(w.Job()->rare().placement.size() == 1);
   w.SeeWork({.phase = "Completed"});
   w.Step();
   CHECK(w.Job()->terminal);
@@ -205,7 +205,7 @@ TEST_CASE("Works say how many pods run and when the job has ended") {
   CHECK(w.Step().empty());
   w.Later(1).SeeWork({.phase = "Running", .counts = "running: 1"});
   CHECK(Has(w.Step(), R"("reports":[{"task":"worker","running":1)"));
-  CHECK(w.Job()->reported == w.now);
+  CHECK(w.Job()->rare().reported == w.now);
   w.Later(1).SeeWork({.phase = "Running", .counts = "running: 1, pending: 1"});
   CHECK(w.Step().empty());
   w.Later(1).SeeWork({.phase = "Completed"});
@@ -235,12 +235,12 @@ TEST_CASE("a split job has ended when all its shards have") {
   w.SeeWork({.phase = "Running", .counts = "running: 1"})
       .SeeWork({.cluster = "west", .phase = "Running", .counts = "running: 1"});
   w.Step();
-  CHECK(w.Job()->reports.get().at(0).running == 2);
+  CHECK(w.Job()->rare().reports.at(0).running == 2);
   w.SeeWork({.phase = "Completed"});
   w.Step();
   CHECK(!w.Job()->terminal);
-  CHECK(w.Job()->reports.get().at(0).running == 1);
-  CHECK(w.Job()->reports.get().at(0).finished == 1);
+  CHECK(w.Job()->rare().reports.at(0).running == 1);
+  CHECK(w.Job()->rare().reports.at(0).finished == 1);
   w.SeeWork({.cluster = "west", .phase = "Completed"});
   w.Step();
   CHECK(w.Job()->terminal);
