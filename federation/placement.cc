@@ -15,7 +15,9 @@ Placement::Placement(const State& state, const std::vector<TenantLimits>& quotas
       clusters_(std::move(clusters)),
       versions_(clusters_.size(), 1),
       options_(state.shape_count()),
-      kinds_(state.resources()) {}
+      kinds_(state.resources()),
+      any_assignments_(std::any_of(quotas.begin(), quotas.end(),
+                                   [](const TenantLimits& each) { return !each.in.empty(); })) {}
 
 bool Placement::Alive(ShapeIndex shape, TenantIndex tenant) const {
   const Options& options = options_[shape];
@@ -27,9 +29,32 @@ bool Placement::Alive(ShapeIndex shape, TenantIndex tenant) const {
           state_.shape(shape).split.mode == SplitMode::kAllowed);
 }
 
-bool Placement::MayFit(ShapeIndex shape) {
+Reservations::Openness Placement::MayFit(ShapeIndex shape, const Reservations& reservations) {
+  using Openness = Reservations::Openness;
   const Options& options = OptionsOf(shape);
-  return !options.open.empty() || (options.may_split && !options.split_failed);
+  Openness most = Openness::kNo;
+  if (options.may_split && !options.split_failed) {
+    most = NeedsSplit(shape)  ? Openness::kYes
+           : any_assignments_ ? Openness::kByClass
+                              : Openness::kNo;
+  }
+  for (const Option& option : options.open) {
+    most = std::max(most, reservations.OpenFor(clusters_[option.cluster], option.cluster, shape));
+    if (most == Openness::kYes) {
+      break;
+    }
+  }
+  return most;
+}
+
+bool Placement::MayFit(ClassIndex job_class, ShapeIndex shape, const Reservations& reservations) {
+  const Options& options = OptionsOf(shape);
+  if (options.may_split && !options.split_failed && SplitIsDue(state_.classes()[job_class])) {
+    return true;
+  }
+  return std::any_of(options.open.begin(), options.open.end(), [&](const Option& option) {
+    return reservations.MayTake(clusters_[option.cluster], option.cluster, job_class, true);
+  });
 }
 
 /// Up to date with what is free.
@@ -68,16 +93,21 @@ std::vector<SplitPart> Placement::Split(const JobClass& job_class, const Limits&
 
 /// Unless splitting is allowed anyway, only what no cluster could ever hold is split.
 bool Placement::SplitIsDue(const JobClass& job_class) {
-  if (state_.shape(job_class.shape).split.mode == SplitMode::kAllowed) {
+  if (state_.shape(job_class.shape).split.mode != SplitMode::kAllowed &&
+      HasAssignments(job_class.tenant)) {
+    return !CouldEverFit(state_, clusters_, job_class.shape, quotas_[job_class.tenant]);
+  }
+  return NeedsSplit(job_class.shape);
+}
+
+/// The same for tenants without static assignments.
+bool Placement::NeedsSplit(ShapeIndex shape) {
+  if (state_.shape(shape).split.mode == SplitMode::kAllowed) {
     return true;
   }
-  const TenantLimits& quotas = quotas_[job_class.tenant];
-  if (HasAssignments(job_class.tenant)) {
-    return !CouldEverFit(state_, clusters_, job_class.shape, quotas);
-  }
-  Options& options = options_[job_class.shape];
+  Options& options = options_[shape];
   if (!options.ever_fits.has_value()) {
-    options.ever_fits = CouldEverFit(state_, clusters_, job_class.shape, quotas);
+    options.ever_fits = CouldEverFit(state_, clusters_, shape, TenantLimits());
   }
   return !*options.ever_fits;
 }

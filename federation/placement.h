@@ -59,8 +59,12 @@ class Placement {
   /// which none is kept for others; empty where it must not be split or does not fit.
   std::vector<SplitPart> Split(const JobClass& job_class, const Limits& limits,
                                const Reservations& reservations);
-  /// Some cluster can hold the shape now, or it could be tried to split it.
-  bool MayFit(ShapeIndex shape);
+  /// Some cluster can hold the shape now and is not kept for others, or it could be tried to split
+  /// it; kByClass: that depends on the class.
+  Reservations::Openness MayFit(ShapeIndex shape, const Reservations& reservations);
+  /// The same of one class of which MayFit says that it depends, for a job that stays within what
+  /// its queue deserves.
+  bool MayFit(ClassIndex job_class, ShapeIndex shape, const Reservations& reservations);
   /// False once no cluster can hold the shape, nor several together, for such a job.
   [[nodiscard]] bool Alive(ShapeIndex shape, TenantIndex tenant) const;
 
@@ -89,6 +93,7 @@ class Placement {
   bool Take(size_t cluster, ShapeIndex shape);
   [[nodiscard]] bool Before(const Option& a, const Option& b) const;
   bool SplitIsDue(const JobClass& job_class);
+  bool NeedsSplit(ShapeIndex shape);
   [[nodiscard]] bool HasAssignments(TenantIndex tenant) const;
   [[nodiscard]] Part Left(const ClusterView& cluster, const ShapeFacts& facts) const;
 
@@ -98,6 +103,7 @@ class Placement {
   std::vector<uint64_t> versions_;  ///< By position; counts the placements there.
   std::vector<Options> options_;    ///< By ShapeIndex.
   ResourceKinds kinds_;
+  bool any_assignments_;  ///< Some tenant has a quota for a cluster.
 };
 
 }  // namespace caldera

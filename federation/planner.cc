@@ -67,7 +67,7 @@ class Passes {
         state_(round.state()),
         reservations_(round),
         preemption_(round),
-        possible_(round) {}
+        possible_(round, reservations_) {}
 
   Plan Run() {
     std::vector<ClusterView> clusters = round_.clusters();

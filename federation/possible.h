@@ -1,9 +1,11 @@
 // Whether anybody could still be placed in a round: once nobody can, in whatever order, the rest of
-// the contest changes nothing and is left out. A round in which nothing fits looks at each class
-// once, at a few nanoseconds, instead of having each queue judged again for each of its classes.
+// the contest changes nothing and is left out. A round in which nothing fits looks at each shape
+// once, and where some fit at each class, at a few nanoseconds, instead of having each queue judged
+// again for each of its classes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "federation/order.h"
@@ -15,8 +17,11 @@ namespace caldera {
 class Possible {
  public:
   /// Borrows the round.
-  explicit Possible(const Round& round)
-      : round_(round), state_(round.state()), too_big_(state_.shape_count(), false) {}
+  Possible(const Round& round, const Reservations& reservations)
+      : round_(round),
+        state_(round.state()),
+        reservations_(reservations),
+        known_(state_.shape_count(), kUnknown) {}
 
   /// How far the round has come: what was found before is not taken for certain after.
   struct Progress {
@@ -29,17 +34,25 @@ class Possible {
   bool Any(const Contest& contest, Placement& placement, const Progress& progress);
 
  private:
+  static constexpr uint8_t kUnknown = 255;
+
   void Restart(const Progress& progress);
+  void ForgetHopes(size_t actions);
   [[nodiscard]] bool WalkOn(const Contest& contest, Placement& placement);
-  [[nodiscard]] bool MayGo(Placement& placement, ShapeIndex shape);
+  [[nodiscard]] bool AnyShape(Placement& placement);
+  [[nodiscard]] bool MayGo(Placement& placement, ClassIndex job_class, ShapeIndex shape);
+  [[nodiscard]] Reservations::Openness ShapeMayGo(Placement& placement, ShapeIndex shape);
 
   const Round& round_;
   const State& state_;
+  const Reservations& reservations_;
   // A walk over the lanes that take part and the classes of each, which goes on where it stopped.
   size_t lane_ = 0;
   size_t class_ = 0;
-  Progress since_;             ///< When the walk began.
-  std::vector<bool> too_big_;  ///< By ShapeIndex: such jobs fit nowhere any more.
+  ShapeIndex shape_ = 0;        ///< Those before it fit nowhere any more.
+  Progress since_;              ///< When the walk began.
+  size_t as_of_ = 0;            ///< The actions when what follows was found.
+  std::vector<uint8_t> known_;  ///< By ShapeIndex: an Openness, or kUnknown.
 };
 
 }  // namespace caldera

@@ -186,15 +186,32 @@ bool Reservations::MayTake(const ClusterView& view, size_t cluster, ClassIndex j
       queue != state_.job(booking->job).queue) {
     return true;
   }
-  const ShapeFacts& facts = Facts(job_class);
-  if (booking->start.has_value()) {
-    return EndsBefore(job_class, *booking->start) || facts.total.FitsIn(booking->spare);
+  return (booking->start.has_value() && EndsBefore(job_class, *booking->start)) ||
+         Spares(*booking, view, Facts(job_class));
+}
+
+/// What such a job takes there now is not what is kept for the holder.
+bool Reservations::Spares(const Booking& booking, const ClusterView& view,
+                          const ShapeFacts& facts) const {
+  if (booking.start.has_value()) {
+    return facts.total.FitsIn(booking.spare);
   }
-  const ShapeFacts& holder = Facts(state_.job(booking->job).job_class);
+  const ShapeFacts& holder = Facts(state_.job(booking.job).job_class);
   return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
     const int64_t kept = std::min(view.free[r], holder.total[r]);
     return facts.total[r] <= view.free[r] - kept;
   });
+}
+
+Reservations::Openness Reservations::OpenFor(const ClusterView& view, size_t cluster,
+                                             ShapeIndex shape) const {
+  const Booking* booking = At(cluster);
+  if (booking == nullptr || Spares(*booking, view, state_.facts(shape))) {
+    return Openness::kYes;
+  }
+  const bool yields = !booking->reservation.evicting && !booking->within;
+  const bool same = state_.job(booking->job).shape == shape;
+  return yields || same || booking->start.has_value() ? Openness::kByClass : Openness::kNo;
 }
 
 void Reservations::Took(size_t cluster, JobIndex job, ClassIndex job_class,

@@ -14,6 +14,7 @@
 // they are alike. A job that fits in no cluster when empty gets none. Pure; one object a round.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -52,6 +53,10 @@ class Reservations {
   /// queue deserves.
   [[nodiscard]] bool MayTake(const ClusterView& view, size_t cluster, ClassIndex job_class,
                              bool within) const;
+  enum class Openness : uint8_t { kNo, kByClass, kYes };
+  /// What MayTake says for all jobs of that shape, where it says the same for all of them; as long
+  /// as no reservation changes, kNo stays so in a round.
+  [[nodiscard]] Openness OpenFor(const ClusterView& view, size_t cluster, ShapeIndex shape) const;
   /// It was placed there, and has so much of that cluster.
   void Took(size_t cluster, JobIndex job, ClassIndex job_class, const ResourceVector& amounts);
   /// Others are evicted there for that job.
@@ -77,6 +82,8 @@ class Reservations {
                                               const std::vector<ClusterView>& views) const;
   [[nodiscard]] const ShapeFacts& Facts(ClassIndex job_class) const;
   [[nodiscard]] bool EndsBefore(ClassIndex job_class, Time start) const;
+  [[nodiscard]] bool Spares(const Booking& booking, const ClusterView& view,
+                            const ShapeFacts& facts) const;
 
   const Round& round_;
   const State& state_;
