@@ -86,7 +86,9 @@ bool ReadShardMember(const Json::Member& member, Shard& shard, std::optional<int
     good = codec::Read(member.value, shard.cluster, complaint);
   } else if (key == "epoch") {
     good = codec::Read(member.value, shard.epoch, complaint) &&
-           (shard.epoch >= 1 || complaint.Say("an epoch is 1 or more"));
+           ((shard.epoch >= 1 && shard.epoch <= kEpochMax) ||
+            complaint.Say(std::to_string(shard.epoch) + " is no epoch: it is a number from 1 to " +
+                          std::to_string(kEpochMax)));
   } else if (key == "child") {
     good = codec::Read(member.value, shard.child, complaint);
   } else if (key == "tasks") {

@@ -71,6 +71,13 @@ Reason OwnGate(const State& state, const JobEntry& job) {
     }
     return {Verdict::kMissingReference, "it refers to what is not there: " + names, {}};
   }
+  if (job.rare().last_epoch >= kEpochMax && !job.charge.has_value()) {
+    return {Verdict::kRefused,
+            "annotation placement once gave it epoch " + std::to_string(job.rare().last_epoch) +
+                ", and there is none after " + std::to_string(kEpochMax) +
+                ": delete it and create it again without that annotation",
+            {}};
+  }
   return {};
 }
 

@@ -41,15 +41,15 @@ std::vector<TaskReport> TakeReports(const Field& status, const std::vector<Task>
   std::vector<TaskReport> reports;
   for (const auto& [task, entry] : MembersOf(status["taskStatusCount"])) {
     const Field phase = entry["phase"];
-    reports.push_back(
-        {task, Counter(phase["Running"]), Counter(phase["Succeeded"]) + Counter(phase["Failed"])});
+    reports.push_back({task, Counter(phase["Running"]),
+                       SumOfPods(Counter(phase["Succeeded"]), Counter(phase["Failed"]))});
   }
   const bool counted = NumberOf(status["running"]).has_value() ||
                        NumberOf(status["succeeded"]).has_value() ||
                        NumberOf(status["failed"]).has_value();
   if (reports.empty() && counted && tasks.size() == 1) {
     reports.push_back({tasks.front().name, Counter(status["running"]),
-                       Counter(status["succeeded"]) + Counter(status["failed"])});
+                       SumOfPods(Counter(status["succeeded"]), Counter(status["failed"]))});
   }
   return reports;
 }

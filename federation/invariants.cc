@@ -220,7 +220,8 @@ class Checker {
     const JobSpec& spec = state_.spec(job);
     std::map<std::string_view, int64_t> granted;
     for (const Shard& shard : action.shards) {
-      Expect(shard.epoch > job.rare().last_epoch || action.action != ActionKind::kPlace,
+      Expect((shard.epoch > job.rare().last_epoch && shard.epoch <= kEpochMax) ||
+                 action.action != ActionKind::kPlace,
              "its epoch is not a new one");
       for (const TaskGrant& grant : shard.tasks) {
         granted[grant.name] += grant.replicas;

@@ -241,6 +241,10 @@ struct TaskGrant {
   friend bool operator==(const TaskGrant&, const TaskGrant&) = default;
 };
 
+/// No epoch is higher. Far beyond what counting one up with every placement reaches, so that one
+/// that is read back from an object can always be counted on; a job that has it is placed no more.
+inline constexpr int64_t kEpochMax = 1'000'000'000;
+
 /// One (job, cluster) of a placement. Annotation `placement` on the parent is a list of these.
 struct Shard {
   std::string cluster;
@@ -281,6 +285,12 @@ struct TaskReport {
   int32_t running = 0;
   int32_t finished = 0;  ///< Succeeded and failed.
 };
+
+/// Of counts as they are reported, at least 0: more than fits, which no member has, is the most.
+inline int32_t SumOfPods(int32_t a, int32_t b) {
+  return static_cast<int32_t>(
+      std::min<int64_t>(int64_t{a} + b, std::numeric_limits<int32_t>::max()));
+}
 
 /// A cluster that could not take a job, for a while: `reason` is a verdict's name (NameConflict,
 /// ApplyFailed, StuckInMember, TooLarge; what else it may be counts as Backoff). It is refused to

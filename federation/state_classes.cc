@@ -125,7 +125,7 @@ void State::Enqueue(JobIndex index) {
   JobEntry& entry = jobs_[index];
   const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
                          !entry.claimed_elsewhere && entry.rare().missing_references.empty() &&
-                         HasChildren(specs_[entry.spec]);
+                         HasChildren(specs_[entry.spec]) && entry.rare().last_epoch < kEpochMax;
   if (!candidate) {
     return;
   }

@@ -1,5 +1,6 @@
 #include "controller/cli/manifests.h"
 
+#include <algorithm>
 #include <deque>
 #include <iostream>
 #include <set>
@@ -8,6 +9,7 @@
 
 #include "controller/cli/issue_text.h"
 #include "controller/kube/input.h"
+#include "federation/intake.h"
 
 namespace caldera {
 namespace {
@@ -68,6 +70,7 @@ class ManifestReader {
     for (auto& [index, change] : queue_changes_) {
       out_.changes.push_back(std::move(change));
     }
+    CheckPlacements();
     return std::move(out_);
   }
 
@@ -162,6 +165,34 @@ class ManifestReader {
       Intake& intake = out_.intakes[intake_of_queue_[i]];
       AppendOf(intake.object, issues.errors, intake.errors);
       AppendOf(intake.object, issues.warnings, intake.warnings);
+    }
+  }
+
+  // A job runs nowhere where there is no cluster.
+  void CheckPlacements() {
+    std::set<std::string> clusters;
+    for (const Change& change : out_.changes) {
+      if (const auto* const cluster = std::get_if<ClusterUpsert>(&change); cluster != nullptr) {
+        clusters.insert(cluster->cluster.name);
+      }
+    }
+    for (Change& change : out_.changes) {
+      auto* const upsert = std::get_if<JobUpsert>(&change);
+      if (upsert == nullptr) {
+        continue;
+      }
+      std::vector<Shard>& placement = upsert->job.placement;
+      const auto lost = std::find_if(placement.begin(), placement.end(), [&](const Shard& shard) {
+        return !clusters.contains(shard.cluster);
+      });
+      if (lost != placement.end()) {
+        const Place& place = places_.at(KeyOf()(*upsert));
+        out_.warnings.push_back(
+            {place.object, place.file, place.mark,
+             "metadata.annotations[" + std::string(kAnnotationPrefix) + "placement]", lost->cluster,
+             "is no Cluster that was given: the placement is not taken over, and the job waits"});
+        placement.clear();
+      }
     }
   }
 

@@ -88,7 +88,9 @@ bool JobLook::CheckScheduled() {
     }
     const Millis patience =
         pods_seen ? context_.options.unscheduled_after : context_.options.pending_too_long;
-    const Time since = std::max({charge().at, work->view->applied_since, work->view->phase_since});
+    // A charge that was taken over has no time of its own.
+    const Time since = std::max(
+        {charge().at, work->view->created, work->view->applied_since, work->view->phase_since});
     if (since + patience <= Now()) {
       const std::string who = shard.child.empty() ? "" : "Job " + job + ": ";
       const std::string needed = std::to_string(shard.min_available);

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "federation/children.h"
+#include "federation/resources.h"
 #include "federation/time.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
@@ -75,9 +77,8 @@ std::vector<TemplateStatus> TemplatesOf(const ParentFacts& facts, bool failed) {
     status.states.Set(job, StateOf(*work));
     const Value reported = ShardStatus(shard, *work);
     for (const std::string_view counter : kPodCounters) {
-      const Value* const number = reported.Find(counter);
-      status.counters[counter] +=
-          number != nullptr && number->IsInteger() ? number->AsInteger() : 0;
+      int64_t& count = status.counters[counter];
+      count = SaturatingAdd(count, NumberAt(reported, {counter}));
     }
   }
   return all;

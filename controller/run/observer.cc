@@ -155,6 +155,7 @@ class Observer::Impl {
     std::vector<Change> observed;
     objects_.List(now, observed);
     jobs_.List(now, observed);
+    TakeDoubts();
     CheckCycles(observed);
     listed_ = true;
     after_list_ = true;
@@ -173,6 +174,7 @@ class Observer::Impl {
     objects_.Take(now, changes);
     CheckCycles(changes);
     jobs_.Take(now, changes);
+    TakeDoubts();
     const Time timed = state_.NextTimed();
     if (!changes.empty() || (timed != Time() && timed <= now)) {
       changes.insert(changes.begin(), ClockSet{now});
@@ -234,6 +236,12 @@ class Observer::Impl {
   void Refuse(RefusedObject who, std::string message) {
     who.message = std::move(message);
     refused_.push_back(std::move(who));
+  }
+
+  void TakeDoubts() {
+    for (RefusedObject& doubt : jobs_.TakeDoubts()) {
+      refused_.push_back(std::move(doubt));
+    }
   }
 
   /// Says a refusal once.

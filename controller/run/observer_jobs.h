@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/run/believed_placement.h"
 #include "controller/run/commands.h"
 #include "controller/run/leaving_shards.h"
 #include "controller/run/observer.h"
@@ -39,7 +40,8 @@ class JobBook {
   /// A Command to resume it need not wait any longer.
   [[nodiscard]] bool CanResume(const std::string& uid) const;
 
-  /// All jobs as upserts for Relist, those of State that must stay included.
+  /// All jobs as upserts for Relist, those of State that must stay included; `observed` has the
+  /// Clusters already.
   void List(Time now, std::vector<Change>& observed);
   /// To be called once the relist is in State: what is left to be given back.
   void AfterList();
@@ -47,6 +49,8 @@ class JobBook {
   void Take(Time now, std::vector<Change>& changes);
   std::vector<PodCheck> TakeChecks(Time now) { return leaving_.TakeChecks(now); }
   void AnswerCheck(const PodCheck& check, bool gone, Time now);
+  /// Placements that were not taken over from their annotation, with why.
+  std::vector<RefusedObject> TakeDoubts() { return std::exchange(doubts_, {}); }
   std::set<std::string> TakeDirty() { return std::exchange(dirty_, {}); }
   /// A zero Time: never.
   [[nodiscard]] Time NextDue() const;
@@ -71,7 +75,8 @@ class JobBook {
     bool edited = false;       ///< Its spec was, since it last held nothing.
     uint64_t fingerprint = 0;  ///< Of what intake reads; 0: not known.
     Time clear;                ///< Before then a Work that was not seen may be on its way.
-    std::map<WorkKey, WorkView> works;
+    std::string doubted;       ///< The annotation `placement` that was said not to be believed.
+    WorksOfJob works;
   };
 
   /// What came since the last Take.
@@ -98,7 +103,11 @@ class JobBook {
   [[nodiscard]] const JobEntry* EntryOf(const Record& record) const;
   [[nodiscard]] JobIndex IndexOf(const Key& key) const;
 
-  [[nodiscard]] static const WorkView* WorkOf(const Record& record, const Shard& shard);
+  /// Why a placement that would be taken over from its annotation is not; empty otherwise.
+  [[nodiscard]] std::string Doubt(const Record& record, const JobEntry* entry,
+                                  const std::vector<Shard>& placement) const;
+  /// Says that of the annotation that is there, once.
+  void SayDoubt(Record& record);
   /// When pods of its Works that are gone are so at the latest.
   [[nodiscard]] Time ClearAt(const Record& record) const;
   [[nodiscard]] Merged Merge(const Record& record, const std::vector<Shard>& shards,
@@ -132,6 +141,9 @@ class JobBook {
   std::set<std::string> deleted_;  ///< By the Take that is going on.
   std::set<std::pair<Time, std::string>> timers_;
   std::set<std::string> dirty_;
+  /// While everything is listed for a ledger that knows of no job: the clusters that there are.
+  std::optional<std::set<std::string>> clusters_;
+  std::vector<RefusedObject> doubts_;
 };
 
 }  // namespace caldera

@@ -10,6 +10,8 @@
 #include "federation/children.h"
 #include "federation/codec.h"
 #include "federation/codec_fields.h"
+#include "federation/excerpt.h"
+#include "federation/intake.h"
 #include "federation/render.h"
 #include "federation/verdict.h"
 
@@ -34,8 +36,8 @@ void AddReport(const TaskReport& report, std::vector<TaskReport>& sum) {
     sum.push_back(report);
     return;
   }
-  at->running += report.running;
-  at->finished += report.finished;
+  at->running = SumOfPods(at->running, report.running);
+  at->finished = SumOfPods(at->finished, report.finished);
 }
 
 // What a finished shard reports: Volcano drops the counters at the end.
@@ -54,45 +56,7 @@ bool IsRecalled(const Charge& charge, const std::vector<ClusterBackoff>& backoff
   });
 }
 
-/// What the Works of the latest epoch say; nothing where one of them is missing, is being deleted
-/// or has no pods.
-std::vector<Shard> PlacementOf(
-    const std::map<std::pair<std::string, std::string>, WorkView>& works) {
-  int64_t epoch = 0;
-  for (const auto& [key, work] : works) {
-    epoch = std::max(epoch, work.epoch);
-  }
-  std::vector<std::pair<int64_t, Shard>> shards;
-  int64_t count = 1;
-  for (const auto& [key, work] : works) {
-    if (work.epoch == epoch && !work.deleting) {
-      Shard shard{work.cluster, work.epoch, work.child, work.grants, work.min_available, {}};
-      if (shard.Pods() > 0) {
-        shards.emplace_back(work.index, std::move(shard));
-      }
-      count = std::max(count, work.shards);
-    }
-  }
-  if (static_cast<int64_t>(shards.size()) != count) {
-    return {};
-  }
-  std::sort(shards.begin(), shards.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Shard> placement;
-  placement.reserve(shards.size());
-  for (auto& [index, shard] : shards) {
-    placement.push_back(std::move(shard));
-  }
-  return placement;
-}
-
 }  // namespace
-
-const WorkView* JobBook::WorkOf(const Record& record, const Shard& shard) {
-  const auto it =
-      record.works.find({"karmada-es-" + shard.cluster, WorkName(record.view.uid, shard.child)});
-  return it == record.works.end() || it->second.epoch != shard.epoch ? nullptr : &it->second;
-}
 
 Time JobBook::ClearAt(const Record& record) const {
   return std::max(record.clear, leaving_.Until(record.view.uid));
@@ -105,7 +69,7 @@ JobBook::Merged JobBook::Merge(const Record& record, const std::vector<Shard>& s
   bool all_done = !shards.empty();
   bool rest_gone = now >= ClearAt(record);
   for (const Shard& shard : shards) {
-    const WorkView* const work = WorkOf(record, shard);
+    const WorkView* const work = FindWorkOf(record.works, record.view.uid, shard);
     if (work == nullptr) {
       all_done = false;
       continue;
@@ -177,6 +141,38 @@ std::optional<Successor> JobBook::SuccessorOf(const Record& record) const {
                    record.works.empty() ? ClearAt(record) : Time()};
 }
 
+std::string JobBook::Doubt(const Record& record, const JobEntry* entry,
+                           const std::vector<Shard>& placement) const {
+  const int64_t known = entry == nullptr ? 0 : entry->rare().last_epoch;
+  const bool taken_over = std::any_of(placement.begin(), placement.end(),
+                                      [&](const Shard& shard) { return shard.epoch > known; });
+  const bool runs = entry != nullptr && entry->charge.has_value();
+  if (!taken_over || runs) {
+    return {};
+  }
+  return WhyNotBelieved(placement, record.view.uid, record.works,
+                        clusters_.has_value() ? &*clusters_ : nullptr);
+}
+
+void JobBook::SayDoubt(Record& record) {
+  const std::string& text = record.view.placement;
+  if (text.empty() || text == record.doubted) {
+    return;
+  }
+  const auto placement = DecodePlacement(text);
+  const std::string why =
+      placement.has_value() ? Doubt(record, EntryOf(record), *placement) : std::string();
+  if (!why.empty()) {
+    record.doubted = text;
+    doubts_.push_back({record.view.kind == JobKind::kJob ? "Job" : "HyperJob", record.view.key.ns,
+                       record.view.key.name, record.view.uid,
+                       "metadata.annotations[" + std::string(kAnnotationPrefix) + "placement] (" +
+                           Excerpt(text) + ") " + why +
+                           ": it is not taken over, and the job waits in its queue; only Caldera "
+                           "writes that annotation"});
+  }
+}
+
 Job JobBook::Compose(const Record& record, News news, Time now) const {
   const JobEntry* const entry = EntryOf(record);
   Job job = news.fresh.has_value() ? *std::move(news.fresh)
@@ -215,11 +211,12 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
   } else if (record.refused) {
     job.placement = DecodePlacement(record.view.placement).value_or(std::vector<Shard>());
   }
+  if (!Doubt(record, entry, job.placement).empty()) {
+    job.placement.clear();
+  }
   if (entry == nullptr && record.there) {
     // The ledger does not know it: what its Works say goes before what somebody may have edited.
-    std::vector<Shard> sent = PlacementOf(record.works);
-    if (!sent.empty() &&
-        (job.placement.empty() || sent.front().epoch >= job.placement.front().epoch)) {
+    if (std::vector<Shard> sent = PlacementOf(record.works); !sent.empty()) {
       job.placement = std::move(sent);
     }
   }
@@ -312,6 +309,7 @@ bool JobBook::TakeOne(const std::string& uid, Time now, std::vector<Change>& cha
   }
   News news = news_at == news_.end() ? News() : std::move(news_at->second);
   news_.erase(uid);
+  SayDoubt(record);
   Job job = Compose(record, std::move(news), now);
   record.edited = record.edited && charged;
   const bool unwanted =
@@ -348,6 +346,14 @@ void JobBook::Take(Time now, std::vector<Change>& changes) {
 }
 
 void JobBook::List(Time now, std::vector<Change>& observed) {
+  if (state_.job_count() == 0) {
+    clusters_.emplace();
+    for (const Change& change : observed) {
+      if (const auto* const upsert = std::get_if<ClusterUpsert>(&change); upsert != nullptr) {
+        clusters_->insert(upsert->cluster.name);
+      }
+    }
+  }
   for (const JobIndex index : state_.JobsByKey()) {
     const JobEntry& entry = state_.job(index);
     const Record* const known = FindRecord(entry.uid);
@@ -371,11 +377,13 @@ void JobBook::List(Time now, std::vector<Change>& observed) {
     }
     News taken = news == news_.end() ? News() : std::move(news->second);
     news_.erase(uid);
+    SayDoubt(record);
     observed.emplace_back(JobUpsert{Compose(record, std::move(taken), now)});
   }
 }
 
 void JobBook::AfterList() {
+  clusters_.reset();
   for (const JobIndex index : state_.JobsByKey()) {
     const JobEntry& entry = state_.job(index);
     const Record* const known = FindRecord(entry.uid);

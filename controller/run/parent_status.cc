@@ -9,6 +9,7 @@
 
 #include "controller/run/hyperjob_status.h"
 #include "federation/queue_state.h"
+#include "federation/resources.h"
 #include "federation/time.h"
 #include "federation/value_at.h"
 
@@ -33,7 +34,8 @@ void AddTaskCounts(const Value& status, TaskCounts& counts) {
       continue;
     }
     for (const Member& phase : phases->AsMap()) {
-      counts[task.key][phase.key] += phase.value.IsInteger() ? phase.value.AsInteger() : 0;
+      int64_t& count = counts[task.key][phase.key];
+      count = SaturatingAdd(count, phase.value.IsInteger() ? phase.value.AsInteger() : 0);
     }
   }
 }
@@ -100,7 +102,7 @@ Value Summed(const ParentFacts& facts, const std::string& phase) {
     }
     const Value status = ShardStatus(facts.shards[i], *facts.works[i]);
     for (const std::string_view name : kPodCounters) {
-      counters[name] += NumberAt(status, {name});
+      counters[name] = SaturatingAdd(counters[name], NumberAt(status, {name}));
     }
     for (const std::string_view name : {"version", "retryCount"}) {
       highest[name] = std::max(highest[name], NumberAt(status, {name}));

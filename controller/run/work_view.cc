@@ -68,6 +68,7 @@ void ReadMetadata(const Value& work, WorkView& view) {
   view.name = TextAt(work, {"metadata", "name"});
   view.uid = TextAt(work, {"metadata", "uid"});
   view.resource_version = TextAt(work, {"metadata", "resourceVersion"});
+  view.created = TimeAt(work, {"metadata", "creationTimestamp"});
   view.deleting = !TextAt(work, {"metadata", "deletionTimestamp"}).empty();
   view.suspended = FlagAt(work, {"spec", "suspendDispatching"});
   view.digest = OurAnnotationOf(work, "digest");
@@ -89,12 +90,20 @@ Status ReadRole(const Value& work, WorkView& view) {
   return {};
 }
 
-Status ReadNumber(const Value& work, std::string_view name, int64_t& into) {
+/// What the numbers in our annotations may be.
+struct Bounds {
+  int64_t least = 0;
+  int64_t most = std::numeric_limits<int64_t>::max();
+};
+
+Status ReadNumber(const Value& work, std::string_view name, int64_t& into, Bounds bounds = {}) {
   const std::string_view text = OurAnnotationOf(work, name);
   const auto number = ParseNumber(text);
-  if (!number.has_value() || *number < 0) {
+  if (!number.has_value() || *number < bounds.least || *number > bounds.most) {
     return Fail(ErrorCode::kInvalid, "annotation " + OurKey(name) + " is \"" + Excerpt(text) +
-                                         "\": it must be a whole number");
+                                         "\": it must be a whole number from " +
+                                         std::to_string(bounds.least) + " to " +
+                                         std::to_string(bounds.most));
   }
   into = *number;
   return {};
@@ -122,7 +131,7 @@ Status ReadShard(const Value& work, WorkView& view) {
                                          "\": it must be NAMESPACE/NAME");
   }
   view.job = {std::string(job.substr(0, slash)), std::string(job.substr(slash + 1))};
-  CALDERA_CHECK(ReadNumber(work, "epoch", view.epoch));
+  CALDERA_CHECK(ReadNumber(work, "epoch", view.epoch, {1, kEpochMax}));
   CALDERA_CHECK(ReadNumber(work, "intent", view.intent));
   if (!OurAnnotationOf(work, "shard").empty()) {
     CALDERA_CHECK(ReadNumber(work, "shard", view.index));
@@ -162,9 +171,9 @@ std::vector<TaskReport> ReadTasks(const Value& status, const Value* job, const s
   if (const Value* const counts = status.Find("taskStatusCount");
       counts != nullptr && counts->IsMap()) {
     for (const Member& task : counts->AsMap()) {
-      tasks.push_back(
-          {TaskOfChild(child, task.key), CountAt(task.value, {"phase", "Running"}),
-           CountAt(task.value, {"phase", "Succeeded"}) + CountAt(task.value, {"phase", "Failed"})});
+      tasks.push_back({TaskOfChild(child, task.key), CountAt(task.value, {"phase", "Running"}),
+                       SumOfPods(CountAt(task.value, {"phase", "Succeeded"}),
+                                 CountAt(task.value, {"phase", "Failed"}))});
     }
   }
   const bool counted = status.Find("running") != nullptr || status.Find("succeeded") != nullptr ||
@@ -173,7 +182,7 @@ std::vector<TaskReport> ReadTasks(const Value& status, const Value* job, const s
     if (const Value::List& own = ListAt(*job, {"spec", "tasks"}); own.size() == 1) {
       tasks.push_back({TaskOfChild(child, std::string(TextAt(own.front(), {"name"}))),
                        CountAt(status, {"running"}),
-                       CountAt(status, {"succeeded"}) + CountAt(status, {"failed"})});
+                       SumOfPods(CountAt(status, {"succeeded"}), CountAt(status, {"failed"}))});
     }
   }
   std::sort(tasks.begin(), tasks.end(),

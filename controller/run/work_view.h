@@ -24,6 +24,7 @@ struct WorkView {
   std::string name;
   std::string uid;
   std::string resource_version;
+  Time created;         ///< metadata.creationTimestamp.
   std::string cluster;  ///< From the namespace `karmada-es-<cluster>`.
   WorkRole role = WorkRole::kShard;
   bool suspended = false;  ///< spec.suspendDispatching.

@@ -204,7 +204,8 @@ TEST_CASE("codec: a wrong placement says what is wrong where") {
   wrong("[1]", "[0]: expected an object, found a number");
   wrong(R"([{"tasks":{}}])", "[0]: `cluster` is missing or empty");
   wrong(R"([{"cluster":"e"}])", "[0]: `tasks` is missing");
-  wrong(R"([{"cluster":"e","epoch":0,"tasks":{}}])", "[0].epoch: an epoch is 1 or more");
+  wrong(R"([{"cluster":"e","epoch":0,"tasks":{}}])",
+        "[0].epoch: 0 is no epoch: it is a number from 1 to 1000000000");
   wrong(R"([{"cluster":"e","cluster":"f"}])", "[0].cluster: the field stands twice");
   wrong(R"([{"cluster":"e","tasks":{"w":{"replicas":-1}}}])",
         "[0].tasks.w.replicas: -1 is negative");

@@ -230,7 +230,7 @@ TEST_CASE("a split job has ended when all its shards have") {
   Watching w;
   JobText job;
   job.annotations = kTwoShards;
-  w.Start(job.Text());
+  w.Start(job.Text() + "---\n" + ClusterText("west"));
   REQUIRE(w.Charged());
   w.SeeWork({.phase = "Running", .counts = "running: 1"})
       .SeeWork({.cluster = "west", .phase = "Running", .counts = "running: 1"});
@@ -250,7 +250,7 @@ TEST_CASE("a failed shard ends the job once the others are gone") {
   Watching w;
   JobText job;
   job.annotations = kTwoShards;
-  w.Start(job.Text());
+  w.Start(job.Text() + "---\n" + ClusterText("west"));
   w.SeeWork({.phase = "Failed"}).SeeWork({.cluster = "west", .phase = "Running"});
   job.status = "state: {phase: Failed}";  // Ours, written too early.
   w.See(job.Text());
