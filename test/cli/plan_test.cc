@@ -58,24 +58,6 @@ TEST_CASE("a job that no cluster holds is shown with its shards") {
   CHECK(Has(table.out, "east, west   8+4"));
 }
 
-TEST_CASE("a placement in a cluster that was not given is warned of and not taken over") {
-  const std::string annotated =
-      "  annotations:\n    federation.caldera.sh/placement: "
-      R"('[{"cluster":"nowhere","epoch":4,"tasks":{"worker":{"replicas":2}}}]')"
-      "\n";
-  std::string job = JobYaml("train", "q", 2, 1);
-  job.insert(job.find("metadata:\n") + 10, annotated);
-  const Said said = RunCaldera({"plan", "-f", "-", "--at", kAt, "-o", "json"},
-                               ClusterYaml("east", 8) + QueueYaml("q", "weight: 1") + job);
-  CHECK(Has(said.err,
-            "metadata.annotations[federation.caldera.sh/placement] (nowhere) is no Cluster that "
-            "was given: the placement is not taken over, and the job waits"));
-  const Value plan = ParseJson(said.out);
-  REQUIRE(plan.Find("placements")->AsList().size() == 1);
-  CHECK(NamesOf(*plan.Find("placements")->AsList().front().Find("shards"), "cluster") ==
-        std::vector<std::string>{"east"});
-}
-
 TEST_CASE("each waiting job of the quickstart waits for its own reason") {
   const Said said = RunCaldera(
       {"plan", "-f", "examples/quickstart", "--at", kAt, "-o", "json", "--explain", "all"});
@@ -244,6 +226,24 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
   const size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
   return text.replace(at, from.size(), to);
+}
+
+TEST_CASE("a placement in a cluster that was not given is warned of and not taken over") {
+  const std::string metadata = "metadata: {";
+  const std::string placement =
+      R"('[{"cluster":"nowhere","epoch":4,"tasks":{"worker":{"replicas":2}}}]')";
+  const std::string job =
+      Replaced(JobYaml("train", "q", 2, 1), metadata,
+               metadata + "annotations: {federation.caldera.sh/placement: " + placement + "}, ");
+  const Said said = RunCaldera({"plan", "-f", "-", "--at", kAt, "-o", "json"},
+                               ClusterYaml("east", 8) + QueueYaml("q", "weight: 1") + job);
+  CHECK(Has(said.err,
+            "metadata.annotations[federation.caldera.sh/placement] (nowhere) is no Cluster that "
+            "was given: the placement is not taken over, and the job waits"));
+  const Value plan = ParseJson(said.out);
+  REQUIRE(plan.Find("placements")->AsList().size() == 1);
+  CHECK(NamesOf(*plan.Find("placements")->AsList().front().Find("shards"), "cluster") ==
+        std::vector<std::string>{"east"});
 }
 
 /// A Job of which one pod is enough; `extra` in its metadata.

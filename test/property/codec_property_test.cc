@@ -85,7 +85,7 @@ TEST_CASE("property: a placement goes there and back") {
     for (int i = 0; i < count; ++i) {
       Shard shard;
       shard.cluster = "c" + std::to_string(i);
-      shard.epoch = *rc::gen::inRange<int64_t>(1, 1'000'000'000'000);
+      shard.epoch = *rc::gen::inRange<int64_t>(1, kEpochMax + 1);
       shard.child = *rc::gen::element<std::string>("", "w-0", "\"");
       int32_t replicas = 0;
       const int tasks = *rc::gen::inRange(0, 3);
