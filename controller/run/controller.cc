@@ -336,6 +336,7 @@ class Controller::Impl {
     for (const std::string& uid : observer_.TakeDirtyJobs()) {
       dispatcher_.Look(uid);
     }
+    dispatcher_.LookAtCarriers(observer_.TakeDirtyCarriers());
     for (const ObeyedCommand& command : observer_.TakeObeyed()) {
       DeleteCommand(command);
     }

@@ -30,8 +30,11 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
         observer_(observer),
         events_(events),
         options_(std::move(options)),
-        carriers_(std::make_shared<Carriers>(client, state, observer, options_,
-                                             [this] { FollowUpAgain(); })),
+        carriers_(std::make_shared<Carriers>(
+            client, state, observer, options_,
+            Carriers::Handlers{
+                [this] { FollowUpAgain(); },
+                [this](const std::string& uid, const WorkKey& work) { SayPutBack(uid, work); }})),
         queues_(std::make_shared<QueueStatuses>(client, state, observer, options_,
                                                 [this] { FollowUpAgain(); })),
         strays_(std::make_shared<StrayWorks>(client,
@@ -68,6 +71,14 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
     looking_at_all_ = true;
     strays_->Sweep();
     SchedulePump();
+  }
+
+  void LookAtCarriers(const std::set<WorkKey>& works) {
+    if (!options_.observe) {
+      for (const WorkKey& work : works) {
+        carriers_->Look(work);
+      }
+    }
   }
 
   void AfterCycle(std::vector<PendingJob> pending) {
@@ -208,6 +219,16 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
     return Millis(half + static_cast<int64_t>(random_()) % (half + 1));
   }
 
+  void SayPutBack(const std::string& uid, const WorkKey& work) {
+    if (const JobView* const user = observer_.FindJob(uid); user != nullptr) {
+      events_.Record(TargetOf(user->key, uid, user->kind),
+                     {EventType::kWarning, "WorkEdited",
+                      "Work " + work.first + "/" + work.second +
+                          ", which it uses, was changed by another hand: it is put back",
+                      EventRepeat::kEachTime});
+    }
+  }
+
   void FollowUpAgain() { ScheduleFollowUp(client_.executor().Now() + options_.longest_backoff); }
 
   // At the earlier one of this and what is scheduled.
@@ -278,6 +299,10 @@ Dispatcher::~Dispatcher() { impl_->Stop(); }
 void Dispatcher::Look(const std::string& job_uid) { impl_->Look(job_uid); }
 
 void Dispatcher::LookAll() { impl_->LookAll(); }
+
+void Dispatcher::LookAtCarriers(const std::set<std::pair<std::string, std::string>>& works) {
+  impl_->LookAtCarriers(works);
+}
 
 void Dispatcher::AfterCycle(std::vector<PendingJob> pending) {
   impl_->AfterCycle(std::move(pending));

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/kube/client.h"
@@ -71,6 +73,9 @@ class Dispatcher {
   void Look(const std::string& job_uid);
   /// Looks at every job of State or with Works, and then at what was left of jobs that are gone.
   void LookAll();
+  /// These Works, which carry what shards need beside themselves, were shown or went; by namespace
+  /// and name.
+  void LookAtCarriers(const std::set<std::pair<std::string, std::string>>& works);
   /// After a cycle: Queues may have changed (status, member Queues), and these jobs wait. Cheap to
   /// call often: it acts at most once each status_interval.
   void AfterCycle(std::vector<PendingJob> pending);

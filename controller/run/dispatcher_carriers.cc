@@ -4,27 +4,35 @@
 #include <utility>
 
 #include "controller/run/dispatcher_patches.h"
-#include "controller/run/member_access.h"
-#include "controller/run/queue_works.h"
 #include "controller/run/stray_works.h"
 #include "federation/render.h"
+#include "federation/value_at.h"
 
 namespace caldera {
 namespace {
 
-WorkKey KeyOf(const Carrier& carrier) {
-  return {ExecutionNamespace(carrier.cluster), CarrierName(carrier.kind, carrier.ns, carrier.name)};
+bool HasChanged(const WorkView& view, const std::string* kept) {
+  const bool as_kept = kept != nullptr && *kept == view.content && !view.digest.empty();
+  return (view.IsEdited() && !as_kept) || view.LeavesItsObject() || view.suspended ||
+         CarrierNameOfUse(view.object) != view.name;
+}
+
+/// The same object: `a` and `b` are manifests.
+bool IsSameObject(const Value& a, const Value& b) {
+  return TextAt(a, {"kind"}) == TextAt(b, {"kind"}) &&
+         TextAt(a, {"metadata", "name"}) == TextAt(b, {"metadata", "name"}) &&
+         TextAt(a, {"metadata", "namespace"}) == TextAt(b, {"metadata", "namespace"});
 }
 
 }  // namespace
 
 Carriers::Carriers(Client& client, const State& state, const Observer& observer,
-                   const DispatcherOptions& options, std::function<void()> on_failed)
+                   const DispatcherOptions& options, Handlers handlers)
     : client_(client),
       state_(state),
       observer_(observer),
       options_(options),
-      on_failed_(std::move(on_failed)) {}
+      handlers_(std::move(handlers)) {}
 
 std::optional<Carriers::Seen> Carriers::Find(const WorkKey& key) {
   const Time too_old = client_.executor().Now() - options_.unseen_write;
@@ -39,7 +47,7 @@ std::optional<Carriers::Seen> Carriers::Find(const WorkKey& key) {
   }
   const WorkView& view = shown->second;
   const auto kept = kept_.find(view.uid);
-  const bool edited = view.IsEdited() && (kept == kept_.end() || kept->second != view.content);
+  const bool edited = HasChanged(view, kept == kept_.end() ? nullptr : &kept->second);
   Seen seen{view.uid, view.digest, view.deleting, edited, &view};
   if (const auto deleted = deleted_.find(view.uid); deleted != deleted_.end()) {
     if (deleted->second <= too_old || view.deleting) {
@@ -102,33 +110,60 @@ void Carriers::Write(const Carrier& carrier, Client::DoneHandler done) {
   };
   if (seen) {
     client_.Patch({&resource::Works(), key.first, key.second}, PatchKind::kMerge,
-                  ToPatch({seen->uid, carrier.manifest, carrier.digest, 0, 0}), "",
-                  std::move(finish));
+                  WholePatch(carrier, seen->uid,
+                             seen->view == nullptr ? std::vector<std::string>()
+                                                   : seen->view->other_finalizers),
+                  "", std::move(finish));
   } else {
     Create(carrier, std::move(finish));
   }
 }
 
+Value Carriers::WholePatch(const Carrier& carrier, const std::string& uid,
+                           const std::vector<std::string>& other_finalizers) const {
+  const Value rendered = RenderCarrier(carrier);
+  Value patch = MetadataPatch(uid, rendered, other_finalizers);
+  Value* const spec = patch.Find("spec");
+  spec->Set("suspendDispatching", Value());
+  spec->Set("workload", *rendered.At({"spec", "workload"}));
+  return patch;
+}
+
 // Where its name is taken, perhaps by one of ours that no watch shows for want of its labels.
 void Carriers::Create(const Carrier& carrier, Client::ObjectHandler done) {
   const WorkKey key = KeyOf(carrier);
-  const ObjectRef ref = {&resource::Works(), key.first, key.second};
   client_.Create(
       resource::Works(), key.first, RenderCarrier(carrier),
-      [self = shared_from_this(), ref, done = std::move(done)](Result<Value> made) {
+      [self = shared_from_this(), carrier, key, done = std::move(done)](Result<Value> made) {
         if (made || made.error().code != ErrorCode::kConflict || self->stopped_) {
           done(std::move(made));
           return;
         }
-        self->client_.Get(ref, [self, ref, done, error = made.error()](const Result<Value>& there) {
-          const std::optional<Value> labels = there ? LabelsBack(*there) : std::nullopt;
-          if (labels && !self->stopped_) {
-            self->client_.Patch(ref, PatchKind::kMerge, *labels, "", done);
-          } else {
-            done(tl::unexpected<Error>(error));
-          }
-        });
+        self->client_.Get({&resource::Works(), key.first, key.second},
+                          [self, carrier, done, error = made.error()](const Result<Value>& there) {
+                            self->TakeOver(carrier, there, error, done);
+                          });
       });
+}
+
+// It is ours by its name; one that carries another object somebody else made so.
+void Carriers::TakeOver(const Carrier& carrier, const Result<Value>& there, const Error& error,
+                        const Client::ObjectHandler& done) {
+  const WorkKey key = KeyOf(carrier);
+  const bool ours = there && std::all_of(ListAt(*there, {"spec", "workload", "manifests"}).begin(),
+                                         ListAt(*there, {"spec", "workload", "manifests"}).end(),
+                                         [&](const Value& manifest) {
+                                           return IsSameObject(manifest, carrier.manifest);
+                                         });
+  const bool labelled = there && !LabelsBack(*there) && ReadWork(*there);
+  if (!ours || labelled || stopped_) {
+    // Where it is labelled, a watch shows it.
+    done(tl::unexpected<Error>(error));
+    return;
+  }
+  client_.Patch({&resource::Works(), key.first, key.second}, PatchKind::kMerge,
+                WholePatch(carrier, TextAt(*there, {"metadata", "uid"}), OtherFinalizers(*there)),
+                "", done);
 }
 
 void Carriers::Finish(const Carrier& carrier, Result<Value> made, const Client::DoneHandler& done) {
@@ -155,145 +190,46 @@ void Carriers::Finish(const Carrier& carrier, Result<Value> made, const Client::
   done({});
 }
 
-void Carriers::SetUses(const std::string& job_uid, std::set<WorkKey> uses) {
+void Carriers::SetUses(const std::string& job_uid, const Uses& uses) {
   std::set<WorkKey> before;
   if (const auto found = uses_.find(job_uid); found != uses_.end()) {
     before = std::move(found->second);
   }
-  for (const WorkKey& key : uses) {
-    users_[key].insert(job_uid);
+  std::set<WorkKey> now;
+  for (const auto& [key, use] : uses) {
+    Users& users = users_[key];
+    users.use = use;
+    users.jobs.insert(job_uid);
+    now.insert(key);
   }
   for (const WorkKey& key : before) {
     if (uses.contains(key)) {
       continue;
     }
     const auto users = users_.find(key);
-    users->second.erase(job_uid);
-    if (users->second.empty()) {
+    users->second.jobs.erase(job_uid);
+    if (users->second.jobs.empty()) {
       users_.erase(users);
       CollectIfUnused(key);
     }
   }
-  if (uses.empty()) {
+  if (now.empty()) {
     uses_.erase(job_uid);
   } else {
-    uses_[job_uid] = std::move(uses);
+    uses_[job_uid] = std::move(now);
   }
 }
 
-bool Carriers::QueueIsThere(const std::string& work_name) const {
-  return std::any_of(state_.queues().begin(), state_.queues().end(), [&](const auto& entry) {
-    return state_.queue(entry.second).object.has_value() &&
-           CarrierNameOfUse(QueueUse(entry.first)) == work_name;
-  });
-}
-
-std::vector<Carrier> Carriers::AccessTo(const std::string& cluster) const {
-  const auto known = state_.clusters().find(cluster);
-  if (!options_.reader_of || known == state_.clusters().end() ||
-      !state_.cluster(known->second).object.has_value()) {
-    return {};
-  }
-  const std::string reader = options_.reader_of(cluster);
-  return reader.empty() ? std::vector<Carrier>() : MakeAccessCarriers(reader, cluster);
-}
-
-// Whether it stays without users.
-bool Carriers::IsKept(const WorkKey& key, const WorkView& view) const {
-  if (view.role == WorkRole::kAccess) {
-    const std::vector<Carrier> wanted = AccessTo(view.cluster);
-    return std::any_of(wanted.begin(), wanted.end(),
-                       [&](const Carrier& carrier) { return KeyOf(carrier) == key; });
-  }
-  return view.role == WorkRole::kQueue && QueueIsThere(key.second);
-}
-
-void Carriers::CollectIfUnused(const WorkKey& key) {
-  if (!collecting_ || stopped_ || users_.contains(key) || busy_.contains(key)) {
-    return;
-  }
-  const std::optional<Seen> seen = Find(key);
-  if (!seen || seen->deleting || seen->view == nullptr) {
-    return;  // One that no watch has shown yet is looked at when it is shown.
-  }
-  if (IsKept(key, *seen->view)) {
-    return;
-  }
-  busy_.insert(key);
-  DeleteOptions options;
-  options.uid = seen->uid;
-  client_.Delete({&resource::Works(), key.first, key.second}, options,
-                 [self = shared_from_this(), key, uid = seen->uid](const Status& done) {
-                   self->busy_.erase(key);
-                   // What failed is tried again when the queues are followed next.
-                   if (done || done.error().code == ErrorCode::kNotFound) {
-                     self->kept_.erase(uid);
-                     self->deleted_[uid] = self->client_.executor().Now();
-                   }
-                 });
-}
-
-void Carriers::FollowAccess() {
-  if (stopped_) {
-    return;
-  }
-  for (const auto& [cluster, index] : state_.clusters()) {
-    for (const Carrier& carrier : AccessTo(cluster)) {
-      if (NeedOf(carrier) == Need::kWrite) {
-        Write(carrier, [this](const Status& done) {
-          if (!done) {
-            on_failed_();
-          }
-        });
+std::vector<std::string> Carriers::UsesIn(const std::string& job_uid, const std::string& ns) const {
+  std::vector<std::string> uses;
+  if (const auto found = uses_.find(job_uid); found != uses_.end()) {
+    for (const WorkKey& key : found->second) {
+      if (key.first == ns) {
+        uses.push_back(users_.at(key).use);
       }
     }
   }
-}
-
-void Carriers::BeginCollecting() {
-  collecting_ = true;
-  FollowQueues();
-}
-
-void Carriers::FollowQueues() {
-  if (stopped_) {
-    return;
-  }
-  // By the names of their Works, which a cluster's has in its namespace. Only jobs that hold
-  // something have a Queue of their own, and only one whose Work is there is rendered.
-  std::map<WorkKey, JobIndex> waves;
-  for (const auto& [cluster, index] : state_.clusters()) {
-    for (const JobIndex job : state_.cluster(index).jobs) {
-      if (const JobEntry& entry = state_.job(job); HasWavesQueue(entry)) {
-        waves.emplace(WorkKey(ExecutionNamespace(cluster),
-                              CarrierNameOfUse(QueueUse(QueueOfWaves(entry.uid)))),
-                      job);
-      }
-    }
-  }
-  std::map<std::string, const Queue*> queues;
-  for (const auto& [name, index] : state_.queues()) {
-    if (const auto& object = state_.queue(index).object; object.has_value()) {
-      queues.emplace(CarrierNameOfUse(QueueUse(name)), &*object);
-    }
-  }
-  for (const auto& [key, view] : observer_.OtherWorks()) {
-    const auto queue = queues.find(key.second);
-    const auto wave = waves.find(key);
-    if (view.role != WorkRole::kQueue || (queue == queues.end() && wave == waves.end())) {
-      CollectIfUnused(key);
-      continue;
-    }
-    const auto carrier = wave != waves.end() ? MakeWavesCarrier(state_, state_.job(wave->second))
-                                             : MakeQueueCarrier(*queue->second, view.cluster);
-    if (!carrier || busy_.contains(key) || view.deleting) {
-      continue;
-    }
-    const auto seen = Find(key);
-    if (seen && !seen->deleting && (seen->digest != carrier->digest || seen->edited)) {
-      Write(*carrier, [](const Status& /*done*/) {});  // Tried again after the next cycle.
-    }
-  }
+  return uses;
 }
 
 }  // namespace caldera

@@ -180,10 +180,35 @@ bool JobLook::DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted) 
     if (work.deleting || !unwanted(work)) {
       continue;
     }
-    DeleteWork({work.ns, work.name}, work.uid);
+    if (work.leaves) {
+      HoldObject(work);
+    } else {
+      DeleteWork({work.ns, work.name}, work.uid);
+    }
     return true;
   }
   return false;
+}
+
+// So that its Job goes with it.
+void JobLook::HoldObject(const SeenWork& work) {
+  const WorkKey key(work.ns, work.name);
+  context_.client.Patch(
+      {&resource::Works(), key.first, key.second}, PatchKind::kMerge,
+      HoldPatch(work.uid, work.view->other_finalizers), "",
+      OnObject([this, key](Result<Value> patched) {
+        const bool gone = !patched && (patched.error().code == ErrorCode::kNotFound ||
+                                       patched.error().code == ErrorCode::kConflict);
+        if (!patched && !gone) {
+          Fail(patched.error().Within("hold the object of Work " + key.first + "/" + key.second));
+        } else if (gone) {
+          Again(Now() + context_.options.first_backoff);
+          Finish();
+        } else {
+          RememberWork(key, *patched);
+          Step();
+        }
+      }));
 }
 
 void JobLook::DeleteWork(const WorkKey& key, const std::string& uid) {
@@ -314,13 +339,13 @@ Millis JobLook::Postpone(JobMemory::Recheck& recheck) const {
 }
 
 void JobLook::PublishUses() {
-  std::set<WorkKey> uses;
+  Carriers::Uses uses;
   for (const SeenWork& work : seen_.works) {
     for (const std::string& use : work.uses) {
-      uses.emplace(work.ns, CarrierNameOfUse(use));
+      uses.emplace(WorkKey(work.ns, CarrierNameOfUse(use)), use);
     }
   }
-  context_.carriers.SetUses(uid_, std::move(uses));
+  context_.carriers.SetUses(uid_, uses);
 }
 
 void JobLook::Finish() {

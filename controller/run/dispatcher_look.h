@@ -63,6 +63,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void StepPlaced();
   void StepEnded();
   bool DeleteWhere(const std::function<bool(const SeenWork&)>& unwanted);
+  void HoldObject(const SeenWork& work);
   void DeleteWork(const WorkKey& key, const std::string& uid);
   void PatchParent(const std::optional<std::string>& placement);
   void DeleteParent();

@@ -1,6 +1,8 @@
 #include "controller/run/dispatcher_memory.h"
 
 #include <algorithm>
+#include <functional>
+#include <string>
 #include <tuple>
 
 #include "federation/render.h"
@@ -8,18 +10,29 @@
 namespace caldera {
 namespace {
 
-bool IsEdited(const WorkView& view, const JobMemory& memory) {
+bool IsEdited(const WorkView& view, JobMemory& memory) {
   const auto kept = memory.kept.find(view.uid);
-  return view.IsEdited() && (kept == memory.kept.end() || kept->second != view.content);
+  const bool as_kept =
+      kept != memory.kept.end() && kept->second == view.content && !view.digest.empty();
+  const uint64_t stamp = StampOf(view);
+  return (view.IsEdited() && !as_kept) || view.LeavesItsObject() ||
+         memory.stamps.try_emplace(view.uid, stamp).first->second != stamp;
 }
 
-SeenWork FromView(const WorkView& view, const JobMemory& memory) {
-  return {view.ns,         view.name,
-          view.uid,        view.cluster,
-          view.epoch,      view.intent,
-          view.generation, view.suspended,
-          view.deleting,   IsEdited(view, memory),
-          view.uses,       &view};
+SeenWork FromView(const WorkView& view, JobMemory& memory) {
+  return {view.ns,
+          view.name,
+          view.uid,
+          view.cluster,
+          view.epoch,
+          view.intent,
+          view.generation,
+          view.suspended,
+          view.deleting,
+          IsEdited(view, memory),
+          view.LeavesItsObject(),
+          view.uses,
+          &view};
 }
 
 void TakeOver(const JobMemory::Work& made, SeenWork& work) {
@@ -28,6 +41,7 @@ void TakeOver(const JobMemory::Work& made, SeenWork& work) {
   work.generation = made.generation;
   work.suspended = made.suspended;
   work.edited = false;
+  work.leaves = false;
   work.uses = made.uses;
 }
 
@@ -87,14 +101,30 @@ std::vector<SeenWork> SeeWorks(const std::vector<const WorkView*>& views, JobMem
     const WorkKey key(work.ns, work.name);
     works.insert(std::lower_bound(works.begin(), works.end(), key, IsBefore), std::move(work));
   }
-  std::erase_if(memory.kept, [&](const auto& kept) {
+  const auto gone = [&](const auto& remembered) {
     return std::none_of(works.begin(), works.end(),
-                        [&](const SeenWork& work) { return work.uid == kept.first; });
-  });
+                        [&](const SeenWork& work) { return work.uid == remembered.first; });
+  };
+  std::erase_if(memory.kept, gone);
+  std::erase_if(memory.stamps, gone);
   return works;
 }
 
 }  // namespace
+
+uint64_t StampOf(const WorkView& view) {
+  std::string text = view.digest;
+  for (const int64_t number : {view.index, view.intent, view.generation}) {
+    text += "|" + std::to_string(number);
+  }
+  for (const TaskGrant& grant : view.grants) {
+    text += "|" + (grant.at_once.has_value() ? std::to_string(*grant.at_once) : "");
+  }
+  for (const std::string& use : view.uses) {
+    text += "|" + use;
+  }
+  return std::hash<std::string>()(text);
+}
 
 SeenJob See(const std::string& uid, const State& state, const Observer& observer, JobMemory& memory,
             std::pair<Time, Millis> now_and_unseen) {

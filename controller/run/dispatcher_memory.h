@@ -42,6 +42,8 @@ struct JobMemory {
   /// Works by uid: ManifestDigest of what the server keeps where that is not what we wrote, so
   /// that it is not taken for an edit.
   std::map<std::string, std::string> kept;
+  /// Works by uid: StampOf as it was written, or seen first.
+  std::map<std::string, uint64_t> stamps;
 
   std::optional<int64_t> recalled;  ///< The charge (its intent) that is to be given back.
   int64_t checked_generation = 0;   ///< Of the parent, whose edits are followed or held.
@@ -71,6 +73,9 @@ struct JobMemory {
   Time ended;          ///< When it was first seen to have ended, where no Work says so.
 };
 
+/// A hash of what only Caldera changes of a shard's Work: its annotations.
+uint64_t StampOf(const WorkView& view);
+
 /// One Work of a job.
 struct SeenWork {
   std::string ns;
@@ -82,7 +87,8 @@ struct SeenWork {
   int64_t generation = 0;
   bool suspended = false;
   bool deleting = false;
-  bool edited = false;  ///< By another hand.
+  bool edited = false;  ///< By another hand: what it carries, what stands on it, its finalizer.
+  bool leaves = false;  ///< LeavesItsObject.
   std::vector<std::string> uses;
   const WorkView* view = nullptr;  ///< nullptr: no watch has shown it yet.
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "federation/intake.h"
+#include "federation/render.h"
 
 namespace caldera {
 namespace {
@@ -13,6 +14,14 @@ std::string Annotation(std::string_view name) {
 }
 
 Value Metadata(const std::string& uid) { return Value::Map{{"uid", uid, {}}}; }
+
+Value AllFinalizers(const std::vector<std::string>& others) {
+  Value all = WorkFinalizers();
+  for (const std::string& other : others) {
+    all.AsList().emplace_back(other);
+  }
+  return all;
+}
 
 void TakeField(Value& into, const Value& from, std::string_view key) {
   if (const Value* const value = from.Find(key); value != nullptr && !value->IsNull()) {
@@ -126,12 +135,20 @@ bool SameButAllowed(const Value& there, const Value& wanted) {
   return Fixed(there) == Fixed(wanted);
 }
 
-Value MetadataPatch(const std::string& uid, const Value& wanted) {
+Value HoldPatch(const std::string& uid, const std::vector<std::string>& other_finalizers) {
   Value metadata = Metadata(uid);
-  for (const std::string_view field : {"labels", "annotations", "finalizers"}) {
-    metadata.Set(field, *wanted.At({"metadata", field}));
+  metadata.Set("finalizers", AllFinalizers(other_finalizers));
+  return Value::Map{{"metadata", std::move(metadata), {}},
+                    {"spec", Value::Map{{"preserveResourcesOnDeletion", Value(), {}}}, {}}};
+}
+
+Value MetadataPatch(const std::string& uid, const Value& wanted,
+                    const std::vector<std::string>& other_finalizers) {
+  Value patch = HoldPatch(uid, other_finalizers);
+  for (const std::string_view field : {"labels", "annotations"}) {
+    patch.Find("metadata")->Set(field, *wanted.At({"metadata", field}));
   }
-  return Value::Map{{"metadata", std::move(metadata), {}}};
+  return patch;
 }
 
 Value ToPatch(const ManifestPatch& patch) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "controller/kube/client.h"
 #include "federation/document.h"
@@ -29,9 +30,13 @@ Value WithAllowed(const Value& there, const Value& wanted);
 /// fixed for an epoch.
 bool SameButAllowed(const Value& there, const Value& wanted);
 
+/// Merge patch of a Work that is about to be deleted: its object in the member is to go with it.
+Value HoldPatch(const std::string& uid, const std::vector<std::string>& other_finalizers);
+
 /// Merge patch of a Work that is to be like `wanted` but for its spec: labels, annotations and
-/// finalizers.
-Value MetadataPatch(const std::string& uid, const Value& wanted);
+/// finalizers (those of others stay); and its object goes with it.
+Value MetadataPatch(const std::string& uid, const Value& wanted,
+                    const std::vector<std::string>& other_finalizers);
 
 /// Merge patch of a Work: the manifest as a whole, and what stands on the Work about it.
 struct ManifestPatch {

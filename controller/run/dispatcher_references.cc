@@ -9,23 +9,6 @@
 #include "federation/children.h"
 
 namespace caldera {
-namespace {
-
-// The inverse of Reference::ToString; a kind of "" where it is none.
-Reference ParseReference(const std::string& text) {
-  const size_t first = text.find('/');
-  if (first == std::string::npos) {
-    return {};
-  }
-  const size_t second = text.find('/', first + 1);
-  if (second == std::string::npos) {
-    return {text.substr(0, first), "", text.substr(first + 1), false};
-  }
-  return {text.substr(0, first), text.substr(first + 1, second - first - 1),
-          text.substr(second + 1), false};
-}
-
-}  // namespace
 
 bool JobLook::IsMissing(const Reference& reference) const {
   const auto found = fetched_.find(reference.ToString());
@@ -133,7 +116,7 @@ void JobLook::RecheckNext(std::vector<std::string> left, std::vector<std::string
   }
   const std::string name = std::move(left.back());
   left.pop_back();
-  const ObjectRef ref = WhereIs(ParseReference(name));
+  const ObjectRef ref = WhereIs(ReferenceOf(name));
   if (ref.type == nullptr) {
     RecheckNext(std::move(left), std::move(missing));
     return;

@@ -45,13 +45,34 @@ Value FirstManifest(const Value& work) {
 }
 
 /// What a Work is to carry: as it was written, where another hand changed that and it can still be
-/// told (the parent was not edited since); else what it has, with what may change of it.
-Value ManifestFor(const WorkView& view, const Value& there, const Result<Value>& wanted) {
+/// told (the parent, now of `generation`, was not edited since); else what it has, with what may
+/// change of it.
+Value ManifestFor(const WorkView& view, const Value& there, const Result<Value>& wanted,
+                  int64_t generation) {
   if (!wanted) {
     return there;
   }
-  const bool written = view.IsEdited() && ManifestDigest(*wanted) == view.digest;
+  const bool untold =
+      view.digest.empty() && (view.generation == 0 || view.generation == generation);
+  const bool written = view.IsEdited() && (untold || ManifestDigest(*wanted) == view.digest);
   return written || !there.IsMap() ? *wanted : WithAllowed(there, *wanted);
+}
+
+/// All that we write of a Work: on top of `patch` labels and annotations, where they can be
+/// rendered, and finalizers.
+Value WholePatch(const ManifestPatch& patch, const Result<Value>& rendered,
+                 const std::vector<std::string>& other_finalizers) {
+  const Value latest = ToPatch(patch);
+  Value whole = rendered ? MetadataPatch(patch.uid, *rendered, other_finalizers)
+                         : HoldPatch(patch.uid, other_finalizers);
+  Value& metadata = *whole.Find("metadata");
+  Value annotations = rendered ? *metadata.Find("annotations") : Value(Value::Map{});
+  for (const Member& annotation : latest.At({"metadata", "annotations"})->AsMap()) {
+    annotations.Set(annotation.key, annotation.value);
+  }
+  metadata.Set("annotations", std::move(annotations));
+  whole.Find("spec")->Set("workload", *latest.At({"spec", "workload"}));
+  return whole;
 }
 
 }  // namespace
@@ -156,11 +177,14 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
   const Result<Value> rendered = RenderWorkOf(index);
   const Result<Value> wanted = rendered ? Result<Value>(FirstManifest(*rendered)) : rendered;
   const int64_t generation = seen_.parent->generation;
-  if (view->generation != generation) {
+  if (view->generation != generation && view->generation != 0) {
     SayHeld(there, wanted);
   }
-  const Value merged = ManifestFor(*view, there, wanted);
-  if (merged == there && !view->IsEdited() &&
+  const auto stamp = memory_.stamps.find(view->uid);
+  const bool touched =
+      view->LeavesItsObject() || (stamp != memory_.stamps.end() && stamp->second != StampOf(*view));
+  const Value merged = ManifestFor(*view, there, wanted, generation);
+  if (merged == there && !view->IsEdited() && !touched &&
       (view->intent == charge().intent || charge().intent == 0)) {
     memory_.checked.insert(TemplateOf(view->child));
     Step();
@@ -169,10 +193,16 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
   const ManifestPatch patch{view->uid,       merged,     ManifestDigest(merged),
                             charge().intent, generation, AtOnceText(shards[index].tasks)};
   const bool edited = view->IsEdited() && !(merged == there);
-  const std::string news = edited || view->grants == shards[index].tasks ? "" : SummaryOf(charge());
+  std::string put_back = edited ? "what it carries" : "";
+  if (touched) {
+    put_back += (edited ? " and " : "") + std::string("what stands on it");
+  }
+  const std::string news =
+      !put_back.empty() || view->grants == shards[index].tasks ? "" : SummaryOf(charge());
   context_.client.Patch(
-      {&resource::Works(), key.first, key.second}, PatchKind::kMerge, ToPatch(patch), "",
-      OnObject([this, key, news, edited](Result<Value> patched) {
+      {&resource::Works(), key.first, key.second}, PatchKind::kMerge,
+      put_back.empty() ? ToPatch(patch) : WholePatch(patch, rendered, view->other_finalizers), "",
+      OnObject([this, key, news, put_back](Result<Value> patched) {
         if (!patched) {
           Fail(patched.error().Within("resize Work " + key.first + "/" + key.second));
           return;
@@ -180,8 +210,8 @@ void JobLook::Compare(const WorkKey& key, const Value& work) {
         if (!news.empty()) {
           Say(EventType::kNormal, "Resized", news, EventRepeat::kEachTime);
         }
-        if (edited) {
-          SayPutBack(key, "what it carries");
+        if (!put_back.empty()) {
+          SayPutBack(key, put_back);
         }
         RememberWork(key, *patched);
         Step();
@@ -217,7 +247,8 @@ void JobLook::TakeBack(const WorkKey& key, const Value& work) {
   }
   context_.client.Patch(
       {&resource::Works(), key.first, key.second}, PatchKind::kMerge,
-      MetadataPatch(uid->AsString(), *wanted), "", OnObject([this, key](Result<Value> patched) {
+      MetadataPatch(uid->AsString(), *wanted, OtherFinalizers(work)), "",
+      OnObject([this, key](Result<Value> patched) {
         if (!patched) {
           Fail(patched.error().Within("take back Work " + key.first + "/" + key.second));
           return;

@@ -136,16 +136,17 @@ bool JobLook::BringCarriers() {
     MakeCarriers();
   }
   // Before anything is looked at: what is there must not go while we count on it.
-  std::set<WorkKey> uses;
+  Carriers::Uses uses;
   for (const Carrier& carrier : carriers_) {
-    uses.emplace(ExecutionNamespace(carrier.cluster), CarrierNameOfUse(carrier.Use()));
+    uses.emplace(WorkKey(ExecutionNamespace(carrier.cluster), CarrierNameOfUse(carrier.Use())),
+                 carrier.Use());
   }
   for (const SeenWork& work : seen_.works) {
     for (const std::string& use : work.uses) {
-      uses.emplace(work.ns, CarrierNameOfUse(use));
+      uses.emplace(WorkKey(work.ns, CarrierNameOfUse(use)), use);
     }
   }
-  context_.carriers.SetUses(uid_, std::move(uses));
+  context_.carriers.SetUses(uid_, uses);
   const bool patient = Now() < carriers_since_ + context_.options.carrier_grace;
   bool wait = false;
   for (const Carrier& carrier : carriers_) {
@@ -187,10 +188,11 @@ bool JobLook::BringCarriers() {
   return false;
 }
 
-// Of a shard that is there, what it says; else what was brought for it.
+// Of a shard that is there, what it says, and where another hand was at it, what the job has used
+// there so far; else what was brought for it.
 std::vector<std::string> JobLook::UsesOf(const Shard& shard) const {
   if (const SeenWork* const there = FindWork(seen_, uid_, shard); there != nullptr) {
-    return there->uses;
+    return there->edited ? context_.carriers.UsesIn(uid_, there->ns) : there->uses;
   }
   std::set<std::string> references;
   for (const Reference& reference : ReferencesOfShard(shard)) {
@@ -334,6 +336,7 @@ void JobLook::RememberWork(const WorkKey& key, const Value& work) {
   } else {
     memory_.kept.erase(view->uid);
   }
+  memory_.stamps[view->uid] = StampOf(*view);
   memory_.works[key] = {view->uid,       view->cluster, view->epoch, view->intent, view->generation,
                         view->suspended, view->content, view->uses,  Now()};
 }

@@ -424,6 +424,9 @@ void Observer::SetBackoff(const std::string& job_uid, ClusterBackoff backoff, Ti
 std::vector<Change> Observer::TakeRelist(Time now) { return impl_->TakeRelist(now); }
 std::vector<Change> Observer::TakeChanges(Time now) { return impl_->TakeChanges(now); }
 std::set<std::string> Observer::TakeDirtyJobs() { return impl_->jobs().TakeDirty(); }
+std::set<std::pair<std::string, std::string>> Observer::TakeDirtyCarriers() {
+  return impl_->jobs().TakeDirtyCarriers();
+}
 std::set<std::string> Observer::TakeDirtyQueues() { return impl_->objects().TakeDirtyQueues(); }
 std::vector<RefusedObject> Observer::TakeRefused() { return impl_->TakeRefused(); }
 

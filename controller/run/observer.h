@@ -101,6 +101,8 @@ class Observer {
   std::vector<Change> TakeChanges(Time now);
   /// Jobs whose Works, parent or status may need a write.
   std::set<std::string> TakeDirtyJobs();  ///< By uid.
+  /// Works that carry something else than a shard and were shown or went; by namespace and name.
+  std::set<std::pair<std::string, std::string>> TakeDirtyCarriers();
   /// Queues whose status may need a write, by name.
   std::set<std::string> TakeDirtyQueues();
   std::vector<RefusedObject> TakeRefused();

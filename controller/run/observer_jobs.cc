@@ -107,7 +107,12 @@ void JobBook::Delete(const JobKey& key, JobKind kind, const std::string& uid) {
 void JobBook::UpsertWork(WorkView work, Time now) {
   const WorkKey key{work.ns, work.name};
   if (work.role != WorkRole::kShard) {
-    other_works_.insert_or_assign(key, std::move(work));
+    if (work_jobs_.contains(key)) {
+      SpoilWork(work.ns, work.name);  // A shard does not become another thing.
+    } else {
+      dirty_carriers_.insert(key);
+      other_works_.insert_or_assign(key, std::move(work));
+    }
     return;
   }
   if (const auto it = work_jobs_.find(key); it != work_jobs_.end() && it->second != work.job_uid) {
@@ -133,6 +138,10 @@ void JobBook::SpoilWork(const std::string& ns, const std::string& name) {
     records_.at(job->second).works.at(key).content.clear();
     Touch(job->second);
   }
+  if (const auto other = other_works_.find(key); other != other_works_.end()) {
+    other->second.content.clear();
+    dirty_carriers_.insert(key);
+  }
 }
 
 void JobBook::DeleteWork(const std::string& ns, const std::string& name, const std::string& uid,
@@ -141,6 +150,7 @@ void JobBook::DeleteWork(const std::string& ns, const std::string& name, const s
   if (const auto other = other_works_.find(key);
       other != other_works_.end() && (uid.empty() || other->second.uid == uid)) {
     other_works_.erase(other);
+    dirty_carriers_.insert(key);
     return;
   }
   const auto job = work_jobs_.find(key);

@@ -51,6 +51,9 @@ class JobBook {
   void AnswerCheck(const PodCheck& check, bool gone, Time now);
   /// Placements that were not taken over from their annotation, with why.
   std::vector<RefusedObject> TakeDoubts() { return std::exchange(doubts_, {}); }
+  std::set<std::pair<std::string, std::string>> TakeDirtyCarriers() {
+    return std::exchange(dirty_carriers_, {});
+  }
   std::set<std::string> TakeDirty() { return std::exchange(dirty_, {}); }
   /// A zero Time: never.
   [[nodiscard]] Time NextDue() const;
@@ -141,6 +144,7 @@ class JobBook {
   std::set<std::string> deleted_;  ///< By the Take that is going on.
   std::set<std::pair<Time, std::string>> timers_;
   std::set<std::string> dirty_;
+  std::set<WorkKey> dirty_carriers_;
   /// While everything is listed for a ledger that knows of no job: the clusters that there are.
   std::optional<std::set<std::string>> clusters_;
   std::vector<RefusedObject> doubts_;

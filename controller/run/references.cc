@@ -205,6 +205,19 @@ std::vector<Reference> Merged(std::vector<Reference> a, const std::vector<Refere
   return merged;
 }
 
+Reference ReferenceOf(const std::string& use) {
+  const size_t first = use.find('/');
+  if (first == std::string::npos) {
+    return {};
+  }
+  const size_t second = use.find('/', first + 1);
+  if (second == std::string::npos) {
+    return {use.substr(0, first), "", use.substr(first + 1), false};
+  }
+  return {use.substr(0, first), use.substr(first + 1, second - first - 1), use.substr(second + 1),
+          false};
+}
+
 ObjectRef WhereIs(const Reference& reference) {
   const ResourceType* type = nullptr;
   for (const ResourceType* const candidate :
@@ -272,6 +285,10 @@ Carrier MakeReferenceCarrier(const Reference& reference, const Value& object,
   }
   carrier.digest = ManifestDigest(carrier.manifest);
   return carrier;
+}
+
+std::pair<std::string, std::string> KeyOf(const Carrier& carrier) {
+  return {ExecutionNamespace(carrier.cluster), CarrierName(carrier.kind, carrier.ns, carrier.name)};
 }
 
 Value RenderCarrier(const Carrier& carrier) {

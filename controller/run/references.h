@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/kube/client.h"
@@ -44,6 +45,9 @@ std::vector<Reference> ReferencesOfAccount(const Value& account);
 /// The two lists as one, sorted, each object once.
 std::vector<Reference> Merged(std::vector<Reference> a, const std::vector<Reference>& b);
 
+/// The inverse of ToString; a kind of "" where it is none.
+Reference ReferenceOf(const std::string& use);
+
 /// Where to get it; nullptr for a kind that is none of the above.
 ObjectRef WhereIs(const Reference& reference);
 
@@ -78,6 +82,9 @@ std::string CarrierNameOfUse(const std::string& use);
 
 Carrier MakeReferenceCarrier(const Reference& reference, const Value& object,
                              const std::string& cluster);
+/// Namespace and name of its Work.
+std::pair<std::string, std::string> KeyOf(const Carrier& carrier);
+
 /// The Work, with label `federation.caldera.sh/work`, and annotations `digest` and `object`.
 Value RenderCarrier(const Carrier& carrier);
 

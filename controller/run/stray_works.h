@@ -29,7 +29,7 @@ class StrayWorks : public std::enable_shared_from_this<StrayWorks> {
       : client_(client), on_error_(std::move(on_error)) {}
 
   /// Lists the Works without our label, metadata alone, and mends those of ours. Once, at the
-  /// start of a term: what loses its labels later is found when it is written next.
+  /// start of a term: of what loses its labels later the watch shows that it goes.
   void Sweep() { ListPage(""); }
   void Stop() { stopped_ = true; }
 

@@ -10,6 +10,7 @@
 #include "federation/children.h"
 #include "federation/excerpt.h"
 #include "federation/intake.h"
+#include "federation/render.h"
 #include "federation/value_at.h"
 
 namespace caldera {
@@ -63,6 +64,8 @@ Millis GraceOf(const Value& spec) {
   return std::chrono::seconds(tasks ? longest : kDefault);
 }
 
+Value KarmadasFinalizer() { return WorkFinalizers().AsList().front(); }
+
 void ReadMetadata(const Value& work, WorkView& view) {
   view.ns = TextAt(work, {"metadata", "namespace"});
   view.name = TextAt(work, {"metadata", "name"});
@@ -71,7 +74,13 @@ void ReadMetadata(const Value& work, WorkView& view) {
   view.created = TimeAt(work, {"metadata", "creationTimestamp"});
   view.deleting = !TextAt(work, {"metadata", "deletionTimestamp"}).empty();
   view.suspended = FlagAt(work, {"spec", "suspendDispatching"});
+  view.preserves = FlagAt(work, {"spec", "preserveResourcesOnDeletion"});
+  view.object = OurAnnotationOf(work, "object");
   view.digest = OurAnnotationOf(work, "digest");
+  const Value::List& finalizers = ListAt(work, {"metadata", "finalizers"});
+  view.finalized =
+      std::find(finalizers.begin(), finalizers.end(), KarmadasFinalizer()) != finalizers.end();
+  view.other_finalizers = OtherFinalizers(work);
 }
 
 Status ReadRole(const Value& work, WorkView& view) {
@@ -319,6 +328,16 @@ std::string_view RoleName(WorkRole role) {
       return "access";
   }
   return "";
+}
+
+std::vector<std::string> OtherFinalizers(const Value& work) {
+  std::vector<std::string> others;
+  for (const Value& finalizer : ListAt(work, {"metadata", "finalizers"})) {
+    if (finalizer.IsString() && !(finalizer == KarmadasFinalizer())) {
+      others.push_back(finalizer.AsString());
+    }
+  }
+  return others;
 }
 
 Result<WorkView> ReadWork(const Value& work) {

@@ -48,11 +48,18 @@ struct WorkView {
   /// references.h gives (`Secret/team-a/token`, `Queue/gold`).
   std::vector<std::string> uses;
 
-  /// Annotation `digest`: ManifestDigest of what was written last. Of every role.
-  std::string digest;
+  // Of every role.
+  std::string object;   ///< Annotation `object`, of what is no shard: as in `uses`.
+  std::string digest;   ///< Annotation `digest`: ManifestDigest of what was written last.
   std::string content;  ///< ManifestDigest of what is there; empty unless it is one manifest.
-  /// Somebody else changed what it carries (or the server keeps it in another way than written).
-  [[nodiscard]] bool IsEdited() const { return !digest.empty() && digest != content; }
+  /// Somebody else changed what it carries (or the server keeps it in another way than written), or
+  /// took away what would tell.
+  [[nodiscard]] bool IsEdited() const { return digest.empty() || digest != content; }
+  bool finalized = false;                     ///< Karmada's finalizer stands on it, WorkFinalizers.
+  std::vector<std::string> other_finalizers;  ///< OtherFinalizers.
+  bool preserves = false;                     ///< spec.preserveResourcesOnDeletion.
+  /// When it is deleted now, its object in the member stays.
+  [[nodiscard]] bool LeavesItsObject() const { return preserves || !finalized; }
 
   // Condition Applied.
   enum class Applied : uint8_t { kUnknown, kTrue, kFalse };
@@ -71,6 +78,9 @@ struct WorkView {
   Time phase_since;   ///< state.lastTransitionTime.
   std::vector<TaskReport> tasks;
 };
+
+/// The finalizers on a Work but Karmada's.
+std::vector<std::string> OtherFinalizers(const Value& work);
 
 /// Reads a Work. Error: kInvalid for one that is none of ours or cannot be read (message says why).
 Result<WorkView> ReadWork(const Value& work);

@@ -237,10 +237,14 @@ TEST_CASE("a placement in a cluster that was not given is warned of and not take
                metadata + "annotations: {federation.caldera.sh/placement: " + placement + "}, ");
   const Said said = RunCaldera({"plan", "-f", "-", "--at", kAt, "-o", "json"},
                                ClusterYaml("east", 8) + QueueYaml("q", "weight: 1") + job);
-  CHECK(Has(said.err,
-            "metadata.annotations[federation.caldera.sh/placement] (nowhere) is no Cluster that "
-            "was given: the placement is not taken over, and the job waits"));
   const Value plan = ParseJson(said.out);
+  const Value::List& warnings = plan.Find("warnings")->AsList();
+  REQUIRE(warnings.size() == 1);
+  CHECK(TextAt(warnings[0], {"object"}) == "Job/team/train");
+  CHECK(TextAt(warnings[0], {"field"}) == "metadata.annotations[federation.caldera.sh/placement]");
+  CHECK(TextAt(warnings[0], {"value"}) == "nowhere");
+  CHECK(TextAt(warnings[0], {"message"}) ==
+        "is no Cluster that was given: the placement is not taken over, and the job waits");
   REQUIRE(plan.Find("placements")->AsList().size() == 1);
   CHECK(NamesOf(*plan.Find("placements")->AsList().front().Find("shards"), "cluster") ==
         std::vector<std::string>{"east"});

@@ -226,6 +226,7 @@ class Controller {
     for (const std::string& uid : observer.TakeDirtyJobs()) {
       dispatcher_->Look(uid);
     }
+    dispatcher_->LookAtCarriers(observer.TakeDirtyCarriers());
     if (first) {
       dispatcher_->LookAll();
     }
@@ -376,6 +377,7 @@ class ControlPlane : public sandbox::VirtualTime {
 
   /// Clusters in which the Job's name is taken already.
   std::set<std::string> taken;
+  bool let_go = true;                  ///< Karmada lets a deleted Work go at once.
   bool runs = true;                    ///< Members start what they get after 300 ms.
   std::optional<Millis> takes_time;    ///< And it completes after so long.
   std::map<std::string, int> started;  ///< Shards by Work, how often a Job was made there.
@@ -388,6 +390,9 @@ class ControlPlane : public sandbox::VirtualTime {
     const std::string uid = TextAt(work, {"metadata", "uid"});
     const Value* const suspended = work.At({"spec", "suspendDispatching"});
     if (!TextAt(work, {"metadata", "deletionTimestamp"}).empty()) {
+      if (!let_go) {
+        return;
+      }
       // Its object in the member is deleted: Karmada lets the Work go.
       client_.Patch({&resource::Works(), ns, name}, PatchKind::kMerge,
                     *ParseJson(R"({"metadata":{"finalizers":null}})"), "",

@@ -1,4 +1,6 @@
 // Another hand in the Works: what they carry, what stands on them, their labels.
+#include <map>
+
 #include "controller/run/manifest_digest.h"
 #include "controller/run/stray_works.h"
 #include "test/run/control_plane.h"
@@ -143,6 +145,201 @@ TEST_CASE("a member's Queue that another hand changes follows the federation's a
   running.plane.Advance(kAWhile);
   CHECK(running.plane.Phase("last") == "Running");
   CHECK(*running.plane.Get(queue).At({"metadata", "labels"}) == *before.At({"metadata", "labels"}));
+}
+
+constexpr Millis kAtOnce{500};
+
+TEST_CASE("what is taken off a Work, with an edit or alone, is put back at once") {
+  const std::string ours = R"("federation.caldera.sh/)";
+  for (const std::string& patch :
+       {R"({"metadata":{"annotations":{)" + ours + R"(digest":null}}})",
+        R"({"metadata":{"annotations":{)" + ours + R"(uses":null}}})",
+        R"({"metadata":{"annotations":{)" + ours + R"(generation":null}}})",
+        R"({"metadata":{"annotations":{)" + ours + R"(intent":"99"}}})",
+        std::string(R"({"metadata":{"finalizers":null}})"),
+        std::string(R"({"spec":{"preserveResourcesOnDeletion":true}})")}) {
+    CAPTURE(patch);
+    Running running;
+    running.Edit(patch);
+    running.plane.Advance(kAtOnce);
+    const Value now = running.plane.Work("east", running.name);
+    CHECK(*now.At({"metadata", "annotations"}) == *running.written.At({"metadata", "annotations"}));
+    CHECK(*now.At({"metadata", "finalizers"}) == *running.written.At({"metadata", "finalizers"}));
+    CHECK(now.At({"spec", "preserveResourcesOnDeletion"}) == nullptr);
+    running.CheckAsWritten();
+    CHECK(running.controller->wire.counts["PATCH works"] == 1);
+    CHECK(running.plane.Reasons().count("WorkEdited") == 1);
+    CHECK(!running.plane.Get(kWorks + "caldera-queue.gold").IsNull());
+  }
+}
+
+TEST_CASE("an edit that takes the digest with it is put back all the same") {
+  for (const bool restarted : {false, true}) {
+    CAPTURE(restarted);
+    Running running;
+    if (restarted) {
+      running.controller.reset();
+    }
+    running.EditManifest(R"("image":"i")", R"("image":"other")");
+    running.Edit(R"({"metadata":{"annotations":{"federation.caldera.sh/digest":null}}})");
+    if (restarted) {
+      running.controller.emplace(running.plane.server, running.plane.executor,
+                                 running.plane.ledger);
+    }
+    running.CheckAsWritten();
+    CHECK(running.plane.Reasons().count("WorkEdited") > 0);
+  }
+}
+
+TEST_CASE("the finalizers of others stay, and Karmada's is there before a Work is deleted") {
+  Running running;
+  running.controller.reset();
+  running.Edit(R"({"metadata":{"finalizers":["other/one"]},)"
+               R"("spec":{"preserveResourcesOnDeletion":true}})");
+  running.plane.Ask("DELETE", ControlPlane::kJobs + "/train");
+  running.controller.emplace(running.plane.server, running.plane.executor, running.plane.ledger);
+  running.plane.let_go = false;
+  running.plane.Advance(kAWhile);
+  const Value now = running.plane.Work("east", running.name);
+  REQUIRE(!now.IsNull());
+  CHECK(!TextAt(now, {"metadata", "deletionTimestamp"}).empty());
+  CHECK(now.At({"spec", "preserveResourcesOnDeletion"}) == nullptr);
+  const Value::List& finalizers = ListAt(now, {"metadata", "finalizers"});
+  CHECK(finalizers == Value::List{Value("karmada.io/execution-controller"), Value("other/one")});
+}
+
+/// A job `wide` that runs in waves in cluster east, and one that uses a ConfigMap.
+struct Carried {
+  Carried() {
+    plane.Fleet({"east"});
+    plane.Merge(ControlPlane::kQueues + "/gold", R"({"spec":{"capability":{"cpu":"4"}}})");
+    plane.Create("/api/v1/namespaces/team-a/configmaps",
+                 R"({"metadata":{"name":"cfg"},"data":{"a":"b"}})");
+    controller.emplace(plane.server, plane.executor, plane.ledger);
+    plane.Submit("train", 1, R"(,"volumes":[{"name":"v","configMap":{"name":"cfg"}}])");
+    plane.Advance(kAWhile);
+    const std::string uid =
+        TextAt(plane.Create(ControlPlane::kJobs,
+                            R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job",)"
+                            R"("metadata":{"name":"wide","namespace":"team-a"},)"
+                            R"("spec":{"queue":"gold","minAvailable":2,"tasks":[{"name":"worker",)"
+                            R"("replicas":12,"template":{"spec":{"containers":[{"name":"c",)"
+                            R"("image":"i","resources":{"requests":{"cpu":"1"}}}]}}}]}})"),
+               {"metadata", "uid"});
+    plane.Advance(kAWhile);
+    works = {"caldera-queue.gold", "caldera-queue.caldera-" + uid, "caldera-configmap.team-a.cfg"};
+    for (const std::string& work : works) {
+      CAPTURE(work);
+      written[work] = plane.Get(kWorks + work);
+      REQUIRE(!written[work].IsNull());
+    }
+    controller->wire.counts.clear();
+  }
+  void CheckAsWritten(const std::string& work) {
+    plane.Advance(kAtOnce);
+    const Value now = plane.Get(kWorks + work);
+    REQUIRE(!now.IsNull());
+    CHECK(ManifestOf(now) == ManifestOf(written[work]));
+    for (const std::string_view field : {"labels", "annotations", "finalizers"}) {
+      CHECK(*now.At({"metadata", field}) == *written[work].At({"metadata", field}));
+    }
+    CHECK(now.At({"spec", "preserveResourcesOnDeletion"}) == nullptr);
+    CHECK(!FlagAt(now, {"spec", "suspendDispatching"}));
+  }
+
+  ControlPlane plane;
+  std::optional<Controller> controller;
+  std::vector<std::string> works;
+  std::map<std::string, Value> written;
+};
+
+TEST_CASE("what carries Queues and references is put back at once, whatever is done to it") {
+  Carried carried;
+  for (const std::string& work : carried.works) {
+    for (const std::string patch : {
+             R"({"metadata":{"labels":null}})",
+             R"({"metadata":{"labels":{"federation.caldera.sh/work":"shard"}}})",
+             R"({"metadata":{"annotations":null}})",
+             R"({"metadata":{"labels":null,"annotations":null}})",
+             R"({"metadata":{"annotations":{"federation.caldera.sh/digest":null}}})",
+             R"({"metadata":{"finalizers":null}})",
+             R"({"spec":{"preserveResourcesOnDeletion":true}})",
+             R"({"spec":{"suspendDispatching":true}})",
+             R"({"spec":{"workload":{"manifests":[]}}})",
+         }) {
+      CAPTURE(work);
+      CAPTURE(patch);
+      carried.plane.Merge(kWorks + work, patch);
+      carried.CheckAsWritten(work);
+      carried.plane.Advance(kAWhile);
+    }
+  }
+  CHECK(carried.plane.Reasons().count("WorkEdited") > 0);
+  CHECK(carried.controller->errors.empty());
+  CHECK(carried.plane.Phase("train") == "Running");
+  CHECK(carried.plane.Phase("wide") == "Running");
+}
+
+TEST_CASE("a Queue's Work whose object was edited is put back at once, its capability too") {
+  Carried carried;
+  for (size_t i = 0; i < 2; ++i) {
+    const std::string& work = carried.works[i];
+    Value manifest = ManifestOf(carried.written[work]);
+    Value* const spec = manifest.Find("spec");
+    spec->Set("weight", int64_t{77});
+    if (i == 1) {
+      REQUIRE(spec->Find("capability") != nullptr);
+      spec->Erase("capability");
+    }
+    carried.plane.Merge(kWorks + work,
+                        R"({"spec":{"workload":{"manifests":[)" + WriteJson(manifest) + "]}}}");
+    carried.CheckAsWritten(work);
+  }
+}
+
+TEST_CASE("a Work that jobs use is made again when it was deleted, and not when nobody does") {
+  Carried carried;
+  for (const std::string& work : carried.works) {
+    CAPTURE(work);
+    carried.plane.Ask("DELETE", kWorks + work);
+    carried.CheckAsWritten(work);
+    CHECK(carried.plane.Get(kWorks + work).At({"metadata", "uid"})->AsString() !=
+          carried.written[work].At({"metadata", "uid"})->AsString());
+  }
+  carried.plane.Ask("DELETE", ControlPlane::kJobs + "/train");
+  carried.plane.Ask("DELETE", ControlPlane::kJobs + "/wide");
+  carried.plane.Advance(Millis(120'000));
+  CHECK(carried.plane.Works() == std::vector<std::string>{"karmada-es-east/caldera-queue.gold"});
+  carried.plane.Ask("DELETE", kWorks + "caldera-queue.gold");
+  carried.plane.Advance(kAWhile);
+  CHECK(carried.plane.Works().empty());
+}
+
+TEST_CASE("what was done while no controller looked is put back when one begins") {
+  Carried carried;
+  carried.controller.reset();
+  carried.plane.Merge(kWorks + carried.works[0], R"({"metadata":{"labels":null}})");
+  carried.plane.Merge(kWorks + carried.works[1],
+                      R"({"metadata":{"labels":null,"annotations":null}})");
+  carried.plane.Ask("DELETE", kWorks + carried.works[2]);
+  carried.controller.emplace(carried.plane.server, carried.plane.executor, carried.plane.ledger);
+  carried.plane.Advance(kAWhile);
+  for (const std::string& work : carried.works) {
+    CAPTURE(work);
+    carried.CheckAsWritten(work);
+  }
+}
+
+TEST_CASE("who edits a Work again and again is answered less and less often") {
+  Carried carried;
+  for (int i = 0; i < 200; ++i) {
+    carried.plane.Merge(kWorks + "caldera-queue.gold",
+                        R"({"metadata":{"annotations":{"federation.caldera.sh/digest":"x"}}})");
+    carried.plane.Advance(Millis(100));
+  }
+  CHECK(carried.controller->wire.counts["PATCH works"] < 15);
+  carried.plane.Advance(Millis(120'000));
+  carried.CheckAsWritten("caldera-queue.gold");
 }
 
 /// An API server that keeps images in a form of its own.
