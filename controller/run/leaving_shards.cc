@@ -9,6 +9,8 @@ namespace {
 // What the watch showed and what the member says differ for a moment, or the member was not
 // reached.
 constexpr Millis kAskAgain{2'000};
+// Its end is seen sooner; this is for a member that does not answer then.
+constexpr Millis kLookAgain{30'000};
 
 }  // namespace
 
@@ -26,6 +28,38 @@ Time LeavingShards::Until(const std::string& uid) const {
     }
   }
   return until;
+}
+
+bool LeavingShards::IsSeenRunning(const MemberJob& job) const {
+  const auto known = state_.clusters().find(job.cluster);
+  if (known == state_.clusters().end()) {
+    return false;
+  }
+  const ClusterEntry& cluster = state_.cluster(known->second);
+  if (!cluster.object.has_value() || !cluster.object->ready) {
+    return false;  // What is known of its pods may be long past.
+  }
+  for (auto it = cluster.pods.lower_bound({job.key.ns, ""});
+       it != cluster.pods.end() && it->first.first == job.key.ns; ++it) {
+    const Pod& pod = it->second;
+    if (pod.job == job.key.name && !pod.node.empty() && !pod.terminal) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::pair<Time, std::string>> LeavingShards::Extend(Time now) {
+  std::vector<std::pair<Time, std::string>> extended;
+  for (auto& [uid, shards] : shards_) {
+    for (Leaving& shard : shards) {
+      if (shard.until <= now && IsSeenRunning(shard.job)) {
+        shard.until = now + kLookAgain;
+        extended.emplace_back(shard.until, uid);
+      }
+    }
+  }
+  return extended;
 }
 
 std::vector<PodCheck> LeavingShards::TakeChecks(Time now) {

@@ -329,6 +329,9 @@ bool JobBook::TakeOne(const std::string& uid, Time now, std::vector<Change>& cha
 }
 
 void JobBook::Take(Time now, std::vector<Change>& changes) {
+  for (auto& timer : leaving_.Extend(now)) {
+    timers_.insert(std::move(timer));
+  }
   while (!timers_.empty() && timers_.begin()->first <= now) {
     todo_.insert(timers_.begin()->second);
     dirty_.insert(timers_.begin()->second);

@@ -83,7 +83,7 @@ TEST_CASE(
     CHECK(w.observer.NextDue() == w.now + Millis(2'000));
     w.Later(2);
   }
-  w.SeePod("Running");
+  w.SeePod("Succeeded");
   CHECK(w.Checks().empty());
   CHECK(w.observer.NextDue() == w.now + Millis(49'000));
   w.Later(49);
@@ -102,6 +102,43 @@ TEST_CASE("where no pod was ever reported the first ones may be on their way") {
   reported.WorkGoes(reported.work);
   reported.Step();
   CHECK(reported.Checks().size() == 1);
+}
+
+TEST_CASE("pods that are seen running are waited for however long it takes") {
+  Aborted w;
+  w.WorkGoes(w.work);
+  w.Step();
+  for (int i = 0; i < 100; ++i) {
+    w.Later(10);
+    w.Step();
+    CHECK(w.Checks().empty());
+    REQUIRE(w.Charged());
+  }
+  CHECK(w.observer.NextDue() > w.now);
+  w.PodGoes();
+  const std::vector<PodCheck> checks = w.Checks();
+  REQUIRE(checks.size() == 1);
+  w.observer.AnswerPodCheck(checks[0], true, w.now);
+  w.Step();
+  CHECK(!w.Charged());
+}
+
+TEST_CASE("pods that ended, or are in a cluster that is not Ready, are not waited for") {
+  Aborted ended;
+  ended.WorkGoes(ended.work);
+  ended.SeePod("Succeeded");
+  ended.Later(56);
+  ended.Step();
+  CHECK(!ended.Charged());
+  Aborted lost;
+  lost.WorkGoes(lost.work);
+  lost.See(ClusterText("east", "False", "2026-01-10T00:00:00Z"));
+  lost.Step();
+  lost.Later(56);
+  lost.Step();
+  lost.Later(31);
+  lost.Step();
+  CHECK(!lost.Charged());
 }
 
 TEST_CASE("an answer about an earlier Work says nothing of the one that went later") {
@@ -227,6 +264,15 @@ TEST_CASE("A charge is given back as soon as a watched member has no pods of it 
   }
 }
 
+TEST_CASE("Pods that a watched member shows running keep their charge beyond their grace period") {
+  Held fed(MemberView::kNodes);
+  fed.Advance(Millis(200'000));
+  CHECK(fed.Charged());
+  fed.Free();
+  fed.Advance(Millis(100));
+  CHECK_FALSE(fed.Charged());
+}
+
 TEST_CASE("A member that is not watched node by node gives a charge back by time alone") {
   Held fed(MemberView::kSummary);
   fed.Advance(Millis(10'000));
@@ -253,7 +299,7 @@ TEST_CASE("A member that cannot be reached gives a charge back by time alone") {
   }
   fed.Advance(Millis(30'000));
   CHECK(fed.Charged());
-  fed.Advance(Millis(12'000));
+  fed.Advance(Millis(90'000));  // By then its Cluster is not Ready.
   CHECK_FALSE(fed.Charged());
 }
 

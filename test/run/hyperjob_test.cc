@@ -353,7 +353,13 @@ TEST_CASE("where pods are seen a child without nodes calls all of the HyperJob b
     }
     // The watch would have done this.
     plane.Report("east", "caldera-" + uid + "-a-0", R"({"status":{"conditions":[]}})");
-    plane.Advance(Millis(400'000));
+    plane.Advance(Millis(310'000));
+    for (const std::string pod : {"big-a-0", "big-a-1"}) {
+      if (!bound) {
+        controller.observer.DeleteMember("east", "Pod", "team-a", pod);  // With their Job.
+      }
+    }
+    plane.Advance(Millis(90'000));
     CHECK(Children(plane, uid) == (bound ? "a-0@east a-1@east" : "a-0@west a-1@west"));
     CHECK(plane.Reasons().count("Recalled") == (bound ? 0 : 1));
   }
