@@ -102,8 +102,8 @@ TEST_CASE("counts that a member reports do not overflow, whatever they are") {
   w.Start(JobText().Text());
   w.SeeWork({.applied = "True", .phase = "Running", .counts = counts});
   w.Decide();
-  REQUIRE(w.Job()->reports.get().size() == 1);
-  CHECK(w.Job()->reports.get().at(0).finished == std::numeric_limits<int32_t>::max());
+  REQUIRE(w.Job()->rare().reports.size() == 1);
+  CHECK(w.Job()->rare().reports.at(0).finished == std::numeric_limits<int32_t>::max());
 }
 
 TEST_CASE("counts of a Work that do not go together are no placement") {
