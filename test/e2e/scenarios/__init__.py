@@ -20,6 +20,7 @@ ALL = {
     "scale": edits.scale,
     "edit": edits.edit,
     "hands": edits.hands,
+    "hands-off": edits.hands_off,
     "delete": edits.delete,
     "references": references.run,
     "conflict": refusals.name_conflict,

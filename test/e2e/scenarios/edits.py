@@ -1,4 +1,5 @@
 """What users do to queues and jobs that are there."""
+import copy
 import json
 
 from kube import COMMAND, JOB, QUEUE, WORK
@@ -91,6 +92,38 @@ def hands(world):
     assert world.events("handled", "WorkEdited"), world.events("handled")
 
 
+def hands_off(world):
+    """The Queue of a job in waves has its grant again at once whatever is done to its Work (who was
+    let in between runs on), and a job whose Work would leave its pods behind takes them with it."""
+    world.submit(queue("e2e-hands", capability={"cpu": "3"}))
+    world.submit(plain("held", 8, queue="e2e-hands", minAvailable=2))
+    world.await_phase("held", "Running")
+    shard = world.works("held")[0]["metadata"]
+    own = f"caldera-{world.job('held')['metadata']['uid']}"
+    member = world.members[world.clusters("held")[0]]
+    carrier = world.karmada.get(WORK, f"caldera-queue.{own}", shard["namespace"])
+    spec = member.get(QUEUE, own)["spec"]
+    loose = copy.deepcopy(carrier["spec"]["workload"]["manifests"][0])
+    del loose["spec"]["capability"]
+    loose["spec"]["weight"] = 50
+    for patch in (
+        {"spec": {"workload": {"manifests": [loose]}}},
+        {"metadata": {"labels": None, "annotations": None}, "spec": {"workload": {"manifests": [loose]}}},
+        {"metadata": {"finalizers": None}, "spec": {"preserveResourcesOnDeletion": True}},
+    ):
+        world.karmada.merge(WORK, carrier["metadata"]["name"], shard["namespace"], patch)
+        eventually("the Work of the Queue is as it was", lambda: _is_as_it_was(world, carrier), 3)
+        eventually("its Queue is so too", lambda: member.get(QUEUE, own)["spec"] == spec)
+    world.karmada.delete(WORK, carrier["metadata"]["name"], shard["namespace"])
+    eventually("the Queue's Work is made again", lambda: _is_as_it_was(world, carrier, again=True), 30)
+    stays = {"metadata": {"finalizers": None}, "spec": {"preserveResourcesOnDeletion": True}}
+    world.karmada.merge(WORK, shard["name"], shard["namespace"], stays)
+    world.delete_job("held")
+    eventually("the Work is gone", lambda: not world.works("held"))
+    eventually("no member has the job", lambda: not world.holders(JOB, "held"))
+    eventually("its pods are gone", lambda: not world.pods("held"))
+
+
 def delete(world):
     """A deleted Job leaves nothing in any member, and its room is free again."""
     world.submit(queue("e2e-room", capability={"cpu": "3"}))
@@ -111,6 +144,20 @@ def _is_ours(world, known):
     ours = known["labels"].items() <= metadata.get("labels", {}).items()
     noted = known["annotations"].items() <= metadata.get("annotations", {}).items()
     return metadata["uid"] == known["uid"] and ours and noted and tasks[0]["replicas"] == 2
+
+
+def _is_as_it_was(world, known, again=False):
+    """A Work that carries what it did, with all that Caldera wrote on it; made AGAIN, or the same."""
+    before = known["metadata"]
+    work = world.karmada.get(WORK, before["name"], before["namespace"])
+    if work is None:
+        return False
+    now = work["metadata"]
+    keys = ("labels", "annotations", "finalizers")
+    ours = all(set(before[key]) <= set(now.get(key, [])) for key in keys)
+    held = not work["spec"].get("preserveResourcesOnDeletion")
+    manifests = [w["spec"]["workload"]["manifests"][0]["spec"] for w in (known, work)]
+    return ours and held and manifests[0] == manifests[1] and (now["uid"] != before["uid"]) == again
 
 
 def _operate(world, action, kind, kind_name, name):
