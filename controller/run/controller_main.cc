@@ -279,6 +279,11 @@ int Run(int argc, char** argv) {
   AddFlags(app, flags);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    std::cerr << "caldera-controller: " << app.remaining().front()
+              << ": there is no such option, and no arguments are taken: settings are given as "
+                 "--set KEY=VALUE or in --config FILE; see --help\n";
+    return kExitUnusable;
   } catch (const CLI::ParseError& error) {
     return app.exit(error, std::cout, std::cerr) == 0 ? 0 : kExitUnusable;
   }

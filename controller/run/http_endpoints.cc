@@ -63,6 +63,12 @@ std::optional<EndpointRequest> Parse(std::string_view target) {
   return request;
 }
 
+/// What was read is no HTTP, other than that nothing more came.
+bool IsMalformed(const beast::error_code& error) {
+  return error && error.category() == beast::error_code(http::error::bad_method).category() &&
+         error != http::error::end_of_stream && error != http::error::partial_message;
+}
+
 class Connection;
 
 /// The way back from the executor's thread to the I/O thread, closed when the latter has ended:
@@ -107,15 +113,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
     parser_->body_limit(0);
     stream_.expires_after(kDeadline);
     place_ = shared_.reading.insert(shared_.reading.end(), this);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](beast::error_code error, size_t /*bytes*/) {
-                       self->StopReading();
-                       if (error == http::error::body_limit || error == http::error::header_limit) {
-                         self->Write({413, "text/plain; charset=utf-8", "too large\n"}, false);
-                       } else if (!error) {
-                         self->Answer();
-                       }
-                     });
+    http::async_read(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](beast::error_code error, size_t /*bytes*/) {
+          self->StopReading();
+          if (error == http::error::body_limit || error == http::error::header_limit) {
+            self->Write({413, "text/plain; charset=utf-8", "too large\n"}, false);
+          } else if (IsMalformed(error)) {
+            self->Write({400, "text/plain; charset=utf-8", "this is no HTTP request\n"}, false);
+          } else if (!error) {
+            self->Answer();
+          }
+        });
   }
 
   /// Ends it without an answer; only while it reads.

@@ -106,6 +106,41 @@ TEST_CASE("what is no setting at all is refused") {
   CHECK(!ParseOverride("a=[").has_value());
 }
 
+TEST_CASE("a complaint about --set names it and no file") {
+  const auto error = [](const std::string& text) {
+    const auto pair = ParseOverride(text);
+    if (!pair.has_value()) {
+      return pair.error().message;
+    }
+    const auto config = ReadConfig("log: {level: warn}", "caldera.yaml", {*pair});
+    return config.has_value() ? std::string() : config.error().message;
+  };
+  CHECK(error("timing.batch=zz").starts_with("--set: timing.batch = zz: must be a duration"));
+  CHECK(error("foo=bar").starts_with("--set: foo = bar: there is no such setting"));
+  CHECK(error("leader.renewDeadline=20s").starts_with("--set: leader.renewDeadline = 20s: must"));
+  CHECK(error("log.level={a: 1}").starts_with("--set: log.level = "));
+  CHECK(error("namespaces=[a").starts_with("--set namespaces=[a: the value is no YAML; a list"));
+}
+
+TEST_CASE("names that no object can have are refused") {
+  CHECK(ErrorOf("namespaces: [UPPER, '', ok]")
+            .find("namespaces[0] = UPPER: is no name of a "
+                  "namespace: it takes lower-case") != std::string::npos);
+  CHECK(ErrorOf("namespaces: [UPPER, '', ok]").find("namespaces[1]") != std::string::npos);
+  CHECK(ErrorOf("namespaces: [~]").find("namespaces[0]: must be a name") != std::string::npos);
+  CHECK(!ErrorOf("queues: [a_b]").empty());
+  CHECK(ErrorOf("queues: [a.b, c]").empty());
+  CHECK(!ErrorOf("members: {clusters: {East: nodes}}").empty());
+  CHECK(!ErrorOf("leader: {namespace: ''}").empty());
+  CHECK(!ErrorOf("leader: {name: 'a b'}").empty());
+}
+
+TEST_CASE("settings that are no map are told so, and not of manifests") {
+  for (const std::string text : {"- a\n- b\n", "text\n"}) {
+    CHECK(ErrorOf(text).starts_with("caldera.yaml:1:1: must be a map of settings, as in "));
+  }
+}
+
 TEST_CASE("the table lists the knobs with the defaults that hold") {
   const std::string table = DescribeConfig();
   const auto config = ReadConfig("", "caldera.yaml", {});

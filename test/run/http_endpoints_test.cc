@@ -166,6 +166,18 @@ TEST_CASE("what is no request of ours is refused and the next one is served") {
   CHECK(Has(served.Get("/ledger"), "rows"));
 }
 
+TEST_CASE("what is no HTTP is told so") {
+  const Served served;
+  for (const std::string text :
+       {"nonsense\r\n\r\n", "GET /x HTTP/9.9\r\n\r\n", "GET /x HTTP/1.1\r\nno colon\r\n\r\n",
+        "GET /x HTTP/1.1\r\nContent-Length: -1\r\n\r\n"}) {
+    CAPTURE(text);
+    const std::string answer = Exchange(served.endpoints->port(), text);
+    CHECK(answer.starts_with("HTTP/1.1 400 "));
+    CHECK(answer.find("this is no HTTP request") != std::string::npos);
+  }
+}
+
 TEST_CASE("who holds connections without asking keeps nobody out") {
   Served served;
   std::vector<int> idle;
