@@ -67,7 +67,7 @@ class Passes {
         state_(round.state()),
         reservations_(round),
         preemption_(round),
-        possible_(round, reservations_) {}
+        possible_(round, reservations_, preemption_) {}
 
   Plan Run() {
     std::vector<ClusterView> clusters = round_.clusters();
@@ -165,12 +165,13 @@ class Passes {
   }
 
   /// If such a job were the best now, it would not be placed and nothing would change.
-  [[nodiscard]] bool IsDoomed(const Placement& placement, LaneIndex lane, ClassIndex c) const {
-    if (!preemption_.HasNoCandidates() || MayBeInPart(c)) {
-      return false;
-    }
+  [[nodiscard]] bool IsDoomed(const Placement& placement, LaneIndex lane, ClassIndex c) {
     const Lane& in = state_.lanes()[lane];
     const ShapeIndex shape = state_.ClassShape(c);
+    if (MayBeInPart(c) || !preemption_.IsHopeless(in, shape, placement.clusters(),
+                                                  placement.Alive(shape, in.tenant))) {
+      return false;
+    }
     return (reservations_.HasSeenFirst() && !placement.Alive(shape, in.tenant)) ||
            !round_.limits().Allows(in.queue, in.tenant, state_.facts(shape));
   }
@@ -183,7 +184,7 @@ class Passes {
 
   /// None of those that still wait is placed, whatever else happens in this round.
   [[nodiscard]] bool AllHopeless(const Contest& contest, Placement& placement) {
-    return state_.partial_candidates() == 0 && preemption_.HasNoCandidates() &&
+    return state_.partial_candidates() == 0 &&
            !possible_.Any(contest, placement, {actions_.size(), reservations_.HasSeenFirst()});
   }
 

@@ -40,17 +40,21 @@ void Possible::ForgetHopes(size_t actions) {
 
 /// To the next class that is possible; false: there is none from here on.
 bool Possible::WalkOn(const Contest& contest, Placement& placement) {
-  if (!AnyShape(placement)) {
+  const bool any_shape = AnyShape(placement);
+  if (!any_shape && preemption_.HasNoCandidates()) {
     return false;
   }
   const auto& entrants = round_.entrants();
   for (; lane_ < entrants.size(); ++lane_, class_ = 0) {
     const Lane& lane = state_.lanes()[entrants[lane_].lane];
+    const bool may_evict = !preemption_.IsHopeless(lane);
+    if (!any_shape && !may_evict) {
+      continue;
+    }
     for (; class_ < lane.classes.size(); ++class_) {
-      const ShapeIndex shape = lane.shapes[class_];
-      const ClassIndex job_class = lane.classes[class_];
-      if (MayGo(placement, job_class, shape) && !contest.IsOut(job_class) &&
-          round_.limits().Allows(lane.queue, lane.tenant, state_.facts(shape))) {
+      if (!contest.IsOut(lane.classes[class_]) &&
+          (MayGo(placement, lane, class_) ||
+           (may_evict && MayEvict(placement, lane, lane.shapes[class_])))) {
         return true;
       }
     }
@@ -67,11 +71,19 @@ bool Possible::AnyShape(Placement& placement) {
   return shape_ < known_.size();
 }
 
-bool Possible::MayGo(Placement& placement, ClassIndex job_class, ShapeIndex shape) {
+bool Possible::MayGo(Placement& placement, const Lane& lane, size_t position) {
   using Openness = Reservations::Openness;
+  const ShapeIndex shape = lane.shapes[position];
   const Openness may = ShapeMayGo(placement, shape);
-  return may == Openness::kYes ||
-         (may == Openness::kByClass && placement.MayFit(job_class, shape, reservations_));
+  return may != Openness::kNo &&
+         round_.limits().Allows(lane.queue, lane.tenant, state_.facts(shape)) &&
+         (may == Openness::kYes || placement.MayFit(lane.classes[position], shape, reservations_));
+}
+
+bool Possible::MayEvict(Placement& placement, const Lane& lane, ShapeIndex shape) {
+  const bool fits = ShapeMayGo(placement, shape) != Reservations::Openness::kNo;
+  return !preemption_.IsHopeless(lane, shape, placement.clusters(), fits) &&
+         round_.limits().Shortages(lane.queue, lane.tenant, state_.facts(shape)).has_value();
 }
 
 Reservations::Openness Possible::ShapeMayGo(Placement& placement, ShapeIndex shape) {

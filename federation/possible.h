@@ -10,6 +10,7 @@
 
 #include "federation/order.h"
 #include "federation/placement.h"
+#include "federation/preemption.h"
 #include "federation/round.h"
 
 namespace caldera {
@@ -17,10 +18,11 @@ namespace caldera {
 class Possible {
  public:
   /// Borrows the round.
-  Possible(const Round& round, const Reservations& reservations)
+  Possible(const Round& round, const Reservations& reservations, Preemption& preemption)
       : round_(round),
         state_(round.state()),
         reservations_(reservations),
+        preemption_(preemption),
         known_(state_.shape_count(), kUnknown) {}
 
   /// How far the round has come: what was found before is not taken for certain after.
@@ -30,7 +32,7 @@ class Possible {
     friend bool operator==(const Progress&, const Progress&) = default;
   };
   /// Some class that takes part and is not out is within its limits, and it may fit somewhere or
-  /// room could be kept for it.
+  /// room could be kept for it; or others might make room for it.
   bool Any(const Contest& contest, Placement& placement, const Progress& progress);
 
  private:
@@ -40,12 +42,14 @@ class Possible {
   void ForgetHopes(size_t actions);
   [[nodiscard]] bool WalkOn(const Contest& contest, Placement& placement);
   [[nodiscard]] bool AnyShape(Placement& placement);
-  [[nodiscard]] bool MayGo(Placement& placement, ClassIndex job_class, ShapeIndex shape);
+  [[nodiscard]] bool MayGo(Placement& placement, const Lane& lane, size_t position);
+  [[nodiscard]] bool MayEvict(Placement& placement, const Lane& lane, ShapeIndex shape);
   [[nodiscard]] Reservations::Openness ShapeMayGo(Placement& placement, ShapeIndex shape);
 
   const Round& round_;
   const State& state_;
   const Reservations& reservations_;
+  Preemption& preemption_;
   // A walk over the lanes that take part and the classes of each, which goes on where it stopped.
   size_t lane_ = 0;
   size_t class_ = 0;

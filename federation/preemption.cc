@@ -11,114 +11,6 @@
 
 namespace caldera {
 
-namespace {
-
-bool AllReady(const State& state, const JobEntry& job) {
-  return std::all_of(job.charge->held.begin(), job.charge->held.end(), [&](const auto& holding) {
-    const auto& object = state.cluster(holding.cluster).object;
-    return object.has_value() && object->ready && !object->deleting;
-  });
-}
-
-/// Somebody may take something from it, and its pods can be reached.
-bool MayGive(const State& state, const JobEntry& job) {
-  return !job.Evicting() && !job.suspended && !job.claimed_elsewhere && AllReady(state, job);
-}
-
-}  // namespace
-
-Preemption::Preemption(const Round& round)
-    : round_(round), state_(round.state()), kinds_(round.state().resources()) {}
-
-void Preemption::FindCandidates() {
-  if (known_) {
-    return;
-  }
-  known_ = true;
-  for (const QueueShare& share : round_.shares()) {
-    held_.push_back(share.held);
-    jobs_.push_back(state_.queue(static_cast<QueueIndex>(jobs_.size())).charged_jobs);
-  }
-  for (const auto& [queue, amounts] : early_) {
-    Placed(queue, amounts);
-  }
-  for (const JobIndex job : state_.evicting()) {
-    MarkSize(job);
-    Move(CandidateOf(job), true);
-  }
-  FindCuts();
-  for (const auto& [ripe, job] : state_.ripening()) {
-    if (ripe > state_.now()) {
-      break;
-    }
-    const JobEntry& entry = state_.job(job);
-    if (excluded_.contains(job) || !MayGive(state_, entry) || IsDraining(state_, entry) ||
-        entry.EvictedLately(state_.now()) >= state_.settings().evictions_a_day) {
-      continue;
-    }
-    Candidate candidate = CandidateOf(job);
-    candidate.lost_work = LostWork(entry, candidate.total);
-    AddCandidate(std::move(candidate));
-    const auto floor = state_.waves().contains(job) ? std::nullopt : FloorBelow(state_, entry);
-    if (floor.has_value()) {
-      AddCandidate(CutTo(job, *floor));
-    }
-  }
-  std::sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) {
-    const JobEntry& x = state_.job(a.job);
-    const JobEntry& y = state_.job(b.job);
-    const bool a_goes = !a.IsCut();
-    const bool b_goes = !b.IsCut();
-    return std::tie(a_goes, a.lost_work, a.priority, y.creation, y.uid, y.key) <
-           std::tie(b_goes, b.lost_work, b.priority, x.creation, x.uid, x.key);
-  });
-}
-
-/// Of the jobs in waves: it does not matter for how long they have run.
-void Preemption::FindCuts() {
-  for (const JobIndex job : state_.waves()) {
-    const JobEntry& entry = state_.job(job);
-    if (entry.Evicting()) {
-      continue;
-    }
-    if (IsDraining(state_, entry)) {
-      MarkSize(job);
-      Candidate drains = CandidateOf(job);
-      drains.counts = CountsOf(entry.charge->shards.front());
-      drains.total.Subtract(AmountsIn(state_, GrantOf(state_.spec(entry), drains.counts)));
-      Move(drains, true);
-      continue;
-    }
-    if (excluded_.contains(job) || !state_.spec(entry).preemptible || !MayGive(state_, entry)) {
-      continue;
-    }
-    if (const auto floor = FloorBelow(state_, entry)) {
-      AddCandidate(CutTo(job, *floor));
-    }
-  }
-}
-
-void Preemption::AddCandidate(Candidate candidate) {
-  MarkSize(candidate.job);
-  candidate.priority = PriorityValue(state_, state_.job(candidate.job).priority).value_or(0);
-  const auto lowest = lowest_.try_emplace(candidate.queue, candidate.priority).first;
-  lowest->second = std::min(lowest->second, candidate.priority);
-  cuts_ += candidate.IsCut() ? 1U : 0U;
-  candidates_.push_back(std::move(candidate));
-}
-
-bool Preemption::HasNoCandidates() const {
-  if (known_) {
-    return candidates_.empty();
-  }
-  const auto& ripening = state_.ripening();
-  return state_.waves().empty() && (ripening.empty() || ripening.begin()->first > state_.now());
-}
-
-void Preemption::MarkSize(JobIndex job) {
-  gone_.resize(std::max<size_t>(gone_.size(), size_t{job} + 1), false);
-}
-
 /// Where it is and what it holds.
 Preemption::Candidate Preemption::CandidateOf(JobIndex index) const {
   const JobEntry& job = state_.job(index);
@@ -165,13 +57,17 @@ bool Preemption::IsUnder(QueueIndex queue, QueueIndex ancestor) const {
   return false;
 }
 
+const ShapeFacts& Preemption::Asks(const Claimant& claim) const {
+  return state_.facts(state_.classes()[claim.job_class].shape);
+}
+
 /// With the job and without the victims, its queue and each above it below `ancestor` hold no more
 /// than before or no more than their deserved.
 bool Preemption::StaysWithin(const Claimant& claim, QueueIndex ancestor,
                              const Victims& victims) const {
-  const JobClass& job_class = state_.classes()[claim.job_class];
-  const ShapeFacts& facts = state_.facts(job_class.shape);
-  for (QueueIndex n = job_class.queue; n != ancestor; n = round_.tree().node(n).parent) {
+  const QueueIndex queue = state_.classes()[claim.job_class].queue;
+  const ShapeFacts& facts = Asks(claim);
+  for (QueueIndex n = queue; n != ancestor; n = round_.tree().node(n).parent) {
     for (const ResourceIndex r : facts.requested) {
       int64_t more = facts.total[r];
       for (const Candidate* victim : victims) {
@@ -188,7 +84,7 @@ bool Preemption::StaysWithin(const Claimant& claim, QueueIndex ancestor,
 
 bool Preemption::Exceeds(const Claimant& claim, const Candidate& candidate,
                          QueueIndex ancestor) const {
-  const ShapeFacts& facts = state_.facts(state_.classes()[claim.job_class].shape);
+  const ShapeFacts& facts = Asks(claim);
   for (QueueIndex n = candidate.queue; n != ancestor; n = round_.tree().node(n).parent) {
     const bool exceeds =
         std::any_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
@@ -223,7 +119,7 @@ bool Preemption::Eligible(const Claimant& claim, const Candidate& candidate) con
   if (!Exceeds(claim, candidate, ancestor) || !StaysWithin(claim, ancestor, {})) {
     return false;
   }
-  const ShapeFacts& facts = state_.facts(job_class.shape);
+  const ShapeFacts& facts = Asks(claim);
   return jobs_[candidate.queue] > 1 ||
          ShareOf(candidate.queue, facts) > ShareOf(job_class.queue, facts);
 }
@@ -238,15 +134,6 @@ const ResourceVector& Preemption::AmountsThere(const Candidate& candidate,
     }
   }
   return kNothing;
-}
-
-/// Without looking at anybody in particular: it could reclaim from others, or somebody of its own
-/// queue has a lower priority.
-bool Preemption::MayClaim(const Claimant& claim) const {
-  const QueueIndex queue = state_.classes()[claim.job_class].queue;
-  const auto lowest = lowest_.find(queue);
-  const bool lower = lowest != lowest_.end() && lowest->second < claim.priority;
-  return lower || StaysWithin(claim, round_.tree().node(queue).parent, {});
 }
 
 bool Preemption::Helps(const Candidate& candidate, const ResourceVector& there,
@@ -309,15 +196,15 @@ bool Preemption::Packs(const Claimant& claim, const ClusterView& cluster,
   return nodes.Pack(GangOf(state_.shape(shape), state_.facts(shape)));
 }
 
-/// From the candidate `first` on, best first until it is enough; then those that turned out not to
+/// From the giver `first` on, best first until it is enough; then those that turned out not to
 /// be needed stay. Nothing where it is not enough.
 Preemption::Victims Preemption::Choose(const Claimant& claim, const ClusterView& cluster,
-                                       const Missing& missing, size_t first) {
+                                       const Missing& missing, const Givers& givers, size_t first) {
   Victims victims;
   Missing left = missing;
   bool enough = false;
-  for (size_t k = first; k < candidates_.size() && !enough; ++k) {
-    const Candidate& candidate = candidates_[k];
+  for (size_t k = first; k < givers.all.size() && !enough; ++k) {
+    const Candidate& candidate = *givers.all[k];
     const ResourceVector& there = AmountsThere(candidate, cluster);
     const bool helps = Enough(left) ? !there.IsZero() : Helps(candidate, there, left);
     if (!helps || !Eligible(claim, candidate)) {
@@ -352,6 +239,7 @@ void Preemption::Spare(const ClusterView& cluster, const Claimant& claim, const 
 
 /// Out of its queues' holdings, or back.
 void Preemption::Move(const Candidate& candidate, bool out) {
+  MarkSize(candidate.job);
   for (QueueIndex n = candidate.queue; n != kNoIndex; n = round_.tree().node(n).parent) {
     if (out) {
       held_[n].Subtract(candidate.total);
@@ -368,30 +256,31 @@ void Preemption::Move(const Candidate& candidate, bool out) {
 std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<ClusterView>& views,
                                        const Reservations& reservations) {
   const JobClass& job_class = state_.classes()[claim.job_class];
-  const ShapeFacts& facts = state_.facts(job_class.shape);
-  if (HasNoCandidates() || !Preempts(state_, job_class.priority)) {
+  const ShapeFacts& facts = Asks(claim);
+  if (nobody_ || !Preempts(state_, job_class.priority)) {
     return std::nullopt;
   }
   const auto shortages = round_.limits().Shortages(job_class.queue, job_class.tenant, facts);
   if (!shortages.has_value()) {
     return std::nullopt;
   }
-  FindCandidates();
-  if (!MayClaim(claim) || std::none_of(candidates_.begin(), candidates_.end(),
-                                       [&](const Candidate& c) { return Eligible(claim, c); })) {
+  const Victims all = AllGivers(claim);
+  if (std::none_of(all.begin(), all.end(),
+                   [&](const Candidate* each) { return Eligible(claim, *each); })) {
     return std::nullopt;
   }
+  const std::vector<Givers> givers = ByCluster(all, state_.clusters().size(), *shortages);
   std::optional<Offer> best;
   for (size_t c = 0; c < views.size(); ++c) {
     const ClusterView& cluster = views[c];
-    if (!reservations.IsOpen(job_class, c)) {
+    if (givers[cluster.index].all.empty() || !reservations.IsOpen(job_class, c)) {
       continue;
     }
     Missing missing{{}, *shortages};
     for (const ResourceIndex r : facts.requested) {
       missing.room.Set(r, SaturatingSub(facts.total[r], cluster.free[r]));
     }
-    std::optional<Offer> offer = Best(claim, cluster, missing);
+    std::optional<Offer> offer = Best(claim, cluster, missing, givers[cluster.index]);
     if (offer.has_value() && (!best || offer->cost < best->cost)) {
       best = std::move(offer);
       best->ransom.cluster = c;
@@ -401,21 +290,17 @@ std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<
 }
 
 void Preemption::Commit(const Claimant& claim, const Ransom& ransom) {
-  for (const Candidate& candidate : candidates_) {
-    if (!candidate.IsCut() && std::find(ransom.victims.begin(), ransom.victims.end(),
-                                        candidate.job) != ransom.victims.end()) {
-      Move(candidate, true);
-    }
+  for (const JobIndex victim : ransom.victims) {
+    Move(CandidateOf(victim), true);
   }
   for (const Cut& cut : ransom.cuts) {
     Move(CutTo(cut.job, cut.counts), true);
   }
-  const JobClass& job_class = state_.classes()[claim.job_class];
-  Placed(job_class.queue, state_.facts(job_class.shape).total);
+  Placed(state_.classes()[claim.job_class].queue, Asks(claim).total);
 }
 
 void Preemption::Placed(QueueIndex queue, const ResourceVector& amounts) {
-  if (!known_) {
+  if (!started_) {
     early_.emplace_back(queue, amounts);
     return;
   }

@@ -68,12 +68,17 @@ class Preemption {
   /// of it taken off for reservations.
   std::optional<Ransom> Find(const Claimant& claim, const std::vector<ClusterView>& views,
                              const Reservations& reservations);
-  /// Before the first Find: something else is decided about that placed job in this round.
+  /// Find finds nothing for any job of that lane as things are now; false where it might.
+  [[nodiscard]] bool IsHopeless(const Lane& lane);
+  /// The same of those of one shape. `fits`: it may fit in what is free in some cluster.
+  [[nodiscard]] bool IsHopeless(const Lane& lane, ShapeIndex shape,
+                                const std::vector<ClusterView>& views, bool fits);
+  /// Something else is decided about that placed job in this round.
   void Exclude(JobIndex job) { excluded_.insert(job); }
   /// The victims go and the claimant gets what it asks for, as far as later claims are concerned.
   void Commit(const Claimant& claim, const Ransom& ransom);
   /// Nobody can be evicted in this round: Find finds nothing for anybody.
-  [[nodiscard]] bool HasNoCandidates() const;
+  [[nodiscard]] bool HasNoCandidates() const { return nobody_; }
   /// A job of that queue was placed or is about to be, and holds so much.
   void Placed(QueueIndex queue, const ResourceVector& amounts);
 
@@ -89,6 +94,22 @@ class Preemption {
     [[nodiscard]] bool IsCut() const { return !counts.empty(); }
   };
   using Victims = std::vector<const Candidate*>;
+  /// What those of one queue with less than some priority hold, together and by cluster.
+  struct Lower {
+    ResourceVector total;
+    std::map<ClusterIndex, ResourceVector> in;
+  };
+  /// Who of one queue may give, with what they have; known once somebody asks for it.
+  struct Pool {
+    bool known = false;
+    std::vector<Candidate> candidates;  ///< The cuts, then who goes whole; least lost work first.
+    std::map<int32_t, Lower> lower;     ///< By priority.
+  };
+  /// Who may have to give for a claim in one cluster, in the same order.
+  struct Givers {
+    Victims all;
+    size_t cuts = 0;  ///< How many of them are cuts.
+  };
   /// A ransom and what it costs: less is better.
   struct Offer {
     std::tuple<bool, Int128, size_t> cost;  ///< Whether anybody goes; lost work; how many give.
@@ -100,13 +121,24 @@ class Preemption {
     std::vector<Limits::Shortage> capability;
   };
 
-  void FindCandidates();
+  // preemption_givers.cc: who could give at all, and for whom.
+  void Start();
   void FindCuts();
   void MarkSize(JobIndex job);
-  void AddCandidate(Candidate candidate);
+  void Add(Pool& pool, Candidate candidate);
+  const Pool& PoolOf(QueueIndex queue);
+  const Lower& LowerIn(QueueIndex queue, int32_t priority);
+  [[nodiscard]] bool GoesBefore(const Candidate& a, const Candidate& b) const;
+  [[nodiscard]] bool MayStayWithin(QueueIndex n, const ShapeFacts& facts,
+                                   const ResourceVector& relief) const;
+  [[nodiscard]] std::vector<QueueIndex> GivingTo(const Claimant& claim);
+  void GivingUnder(QueueIndex n, const ShapeFacts& facts, std::vector<QueueIndex>& giving) const;
+  [[nodiscard]] Victims AllGivers(const Claimant& claim);
+  [[nodiscard]] std::vector<Givers> ByCluster(
+      const Victims& all, size_t clusters, const std::vector<Limits::Shortage>& capability) const;
   [[nodiscard]] Candidate CandidateOf(JobIndex index) const;
   [[nodiscard]] Candidate CutTo(JobIndex index, std::vector<int32_t> counts) const;
-  [[nodiscard]] bool MayClaim(const Claimant& claim) const;
+  [[nodiscard]] const ShapeFacts& Asks(const Claimant& claim) const;
   [[nodiscard]] Int128 LostWork(const JobEntry& job, const ResourceVector& total) const;
   [[nodiscard]] bool StaysWithin(const Claimant& claim, QueueIndex below,
                                  const Victims& victims) const;
@@ -129,13 +161,13 @@ class Preemption {
   [[nodiscard]] bool Suffices(const Claimant& claim, const ClusterView& cluster,
                               const Missing& missing, const Victims& victims) const;
   [[nodiscard]] std::optional<Offer> Best(const Claimant& claim, const ClusterView& cluster,
-                                          const Missing& missing);
+                                          const Missing& missing, const Givers& givers);
   Victims Choose(const Claimant& claim, const ClusterView& cluster, const Missing& missing,
-                 size_t first);
+                 const Givers& givers, size_t first);
   void Spare(const ClusterView& cluster, const Claimant& claim, const Missing& missing,
              Victims& victims) const;
   void Soften(const ClusterView& cluster, const Claimant& claim, const Missing& missing,
-              Victims& victims) const;
+              const Givers& givers, Victims& victims) const;
   [[nodiscard]] std::vector<Candidate> Trim(const Claimant& claim, const ClusterView& cluster,
                                             const Missing& missing, const Victims& victims) const;
   void Move(const Candidate& candidate, bool out);
@@ -143,15 +175,15 @@ class Preemption {
   const Round& round_;
   const State& state_;
   ResourceKinds kinds_;
-  bool known_ = false;
-  std::vector<std::pair<QueueIndex, ResourceVector>> early_;  ///< Placed before it was known.
-  std::vector<Candidate> candidates_;  ///< The cuts, then who goes whole; least lost work first.
-  size_t cuts_ = 0;                    ///< How many of them are cuts.
+  bool nobody_;           ///< Nobody can be evicted in this round, nor give a part.
+  bool started_ = false;  ///< What follows is filled.
+  std::vector<std::pair<QueueIndex, ResourceVector>> early_;  ///< Placed before it was.
+  std::vector<Pool> pools_;                                   ///< By QueueIndex.
+  ResourceVector smallest_;  ///< What every candidate that waits asks for at least.
   std::set<JobIndex> excluded_;
-  std::map<QueueIndex, int32_t> lowest_;  ///< The least priority of candidates, by queue.
-  std::vector<bool> gone_;                ///< By JobIndex.
-  std::vector<ResourceVector> held_;      ///< By QueueIndex, descendants in it.
-  std::vector<uint32_t> jobs_;            ///< By QueueIndex: its own placed jobs.
+  std::vector<bool> gone_;            ///< By JobIndex.
+  std::vector<ResourceVector> held_;  ///< By QueueIndex, descendants in it.
+  std::vector<uint32_t> jobs_;        ///< By QueueIndex: its own placed jobs.
 };
 
 }  // namespace caldera

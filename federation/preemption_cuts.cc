@@ -70,16 +70,16 @@ std::vector<const Pod*> Preemption::Leaving(const ClusterView& cluster,
 
 /// Whoever would go whole, and could give enough and stay, stays; those that cost most first.
 void Preemption::Soften(const ClusterView& cluster, const Claimant& claim, const Missing& missing,
-                        Victims& victims) const {
-  const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(cuts_);
+                        const Givers& givers, Victims& victims) const {
+  const auto end = givers.all.begin() + static_cast<std::ptrdiff_t>(givers.cuts);
   for (size_t k = victims.size(); k-- > 0;) {
     const JobIndex job = victims[k]->job;
-    const auto cut = std::find_if(candidates_.begin(), end,
-                                  [job](const Candidate& each) { return each.job == job; });
+    const auto cut = std::find_if(givers.all.begin(), end,
+                                  [job](const Candidate* each) { return each->job == job; });
     if (cut == end) {
       continue;
     }
-    const Candidate* whole = std::exchange(victims[k], &*cut);
+    const Candidate* whole = std::exchange(victims[k], *cut);
     if (!Suffices(claim, cluster, missing, victims) ||
         !StaysWithin(claim, round_.tree().root(), victims)) {
       victims[k] = whole;
@@ -122,15 +122,15 @@ std::vector<Preemption::Candidate> Preemption::Trim(const Claimant& claim,
 
 /// What costs least in that cluster; its position is left open.
 std::optional<Preemption::Offer> Preemption::Best(const Claimant& claim, const ClusterView& cluster,
-                                                  const Missing& missing) {
-  Victims victims = Choose(claim, cluster, missing, 0);
+                                                  const Missing& missing, const Givers& givers) {
+  Victims victims = Choose(claim, cluster, missing, givers, 0);
   const auto serves = [&] {
     return !victims.empty() && StaysWithin(claim, round_.tree().root(), victims);
   };
-  if (!serves() && cuts_ > 0) {
+  if (!serves() && givers.cuts > 0) {
     // Some of those that could give have to go.
-    victims = Choose(claim, cluster, missing, cuts_);
-    Soften(cluster, claim, missing, victims);
+    victims = Choose(claim, cluster, missing, givers, givers.cuts);
+    Soften(cluster, claim, missing, givers, victims);
   }
   if (!serves()) {
     return std::nullopt;

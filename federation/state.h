@@ -51,6 +51,8 @@ struct QueueEntry {
   std::map<TenantIndex, Tally> charged_by;  ///< Of that, by tenant; entries may be zero.
   std::map<TenantIndex, Usage> used_by;     ///< What they used lately.
   uint32_t charged_jobs = 0;
+  /// Of them, the preemptible ones, by when they will have run for their min-runtime.
+  std::set<std::pair<Time, JobIndex>> ripening;
 };
 
 /// A namespace with its quotas and what its jobs hold.
@@ -303,8 +305,6 @@ class State {
 
   /// The jobs on their way out, in no order that may be seen.
   [[nodiscard]] const std::set<JobIndex>& evicting() const { return evicting_; }
-  /// The charged preemptible jobs, by when they will have run for their min-runtime.
-  [[nodiscard]] const std::set<std::pair<Time, JobIndex>>& ripening() const { return ripening_; }
   /// How many pods of Jobs of the names that it has in members are seen in that cluster, finished
   /// ones included.
   [[nodiscard]] int64_t PodsOf(const JobEntry& job, ClusterIndex cluster) const;
@@ -433,7 +433,6 @@ class State {
   std::set<JobIndex> waves_;
   std::set<JobIndex> evicting_;
   std::vector<Reservation> reservations_;
-  std::set<std::pair<Time, JobIndex>> ripening_;
   size_t charged_jobs_ = 0;
 
   Pool<JobSpec> specs_;

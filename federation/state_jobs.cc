@@ -437,13 +437,13 @@ void State::Ripen(JobIndex index) {
     constexpr Millis kForever{std::numeric_limits<int64_t>::max() / 4};
     const Millis least = spec.min_runtime.value_or(settings_.min_runtime);
     jobs_[index].charge->ripe = entry.RunsSince() + std::min(least, kForever);
-    ripening_.insert({entry.charge->ripe, index});
+    queues_[entry.charge_queue].ripening.insert({entry.charge->ripe, index});
   }
 }
 
 void State::Unripen(JobIndex index) {
   Charge& charge = *jobs_[index].charge;
-  ripening_.erase({charge.ripe, index});
+  queues_[jobs_[index].charge_queue].ripening.erase({charge.ripe, index});
   charge.ripe = Time();
 }
 
