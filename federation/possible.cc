@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "federation/gate.h"
+
 namespace caldera {
 
 bool Possible::Any(const Contest& contest, Placement& placement, const Progress& progress) {
@@ -32,6 +34,7 @@ void Possible::Restart(const Progress& progress) {
 void Possible::ForgetHopes(size_t actions) {
   if (as_of_ != actions) {
     as_of_ = actions;
+    no_claim_.clear();
     constexpr auto kNo = static_cast<uint8_t>(Reservations::Openness::kNo);
     std::replace_if(
         known_.begin(), known_.end(), [](uint8_t may) { return may != kNo; }, kUnknown);
@@ -53,8 +56,7 @@ bool Possible::WalkOn(const Contest& contest, Placement& placement) {
     }
     for (; class_ < lane.classes.size(); ++class_) {
       if (!contest.IsOut(lane.classes[class_]) &&
-          (MayGo(placement, lane, class_) ||
-           (may_evict && MayEvict(placement, lane, lane.shapes[class_])))) {
+          (MayGo(placement, lane, class_) || (may_evict && MayEvict(placement, lane, class_)))) {
         return true;
       }
     }
@@ -80,10 +82,21 @@ bool Possible::MayGo(Placement& placement, const Lane& lane, size_t position) {
          (may == Openness::kYes || placement.MayFit(lane.classes[position], shape, reservations_));
 }
 
-bool Possible::MayEvict(Placement& placement, const Lane& lane, ShapeIndex shape) {
+/// Who might is asked for: otherwise all the others would be called up for one that cannot.
+bool Possible::MayEvict(Placement& placement, const Lane& lane, size_t position) {
+  const ShapeIndex shape = lane.shapes[position];
+  const ClassIndex job_class = lane.classes[position];
   const bool fits = ShapeMayGo(placement, shape) != Reservations::Openness::kNo;
-  return !preemption_.IsHopeless(lane, shape, placement.clusters(), fits) &&
-         round_.limits().Shortages(lane.queue, lane.tenant, state_.facts(shape)).has_value();
+  if (preemption_.IsHopeless(lane, shape, placement.clusters(), fits) ||
+      no_claim_.contains(job_class)) {
+    return false;
+  }
+  const Claimant claim{job_class, kNoIndex, PriorityValue(state_, lane.priority).value_or(0)};
+  if (preemption_.Find(claim, placement.clusters(), reservations_).has_value()) {
+    return true;
+  }
+  no_claim_.insert(job_class);
+  return false;
 }
 
 Reservations::Openness Possible::ShapeMayGo(Placement& placement, ShapeIndex shape) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "federation/order.h"
@@ -43,7 +44,7 @@ class Possible {
   [[nodiscard]] bool WalkOn(const Contest& contest, Placement& placement);
   [[nodiscard]] bool AnyShape(Placement& placement);
   [[nodiscard]] bool MayGo(Placement& placement, const Lane& lane, size_t position);
-  [[nodiscard]] bool MayEvict(Placement& placement, const Lane& lane, ShapeIndex shape);
+  [[nodiscard]] bool MayEvict(Placement& placement, const Lane& lane, size_t position);
   [[nodiscard]] Reservations::Openness ShapeMayGo(Placement& placement, ShapeIndex shape);
 
   const Round& round_;
@@ -53,10 +54,11 @@ class Possible {
   // A walk over the lanes that take part and the classes of each, which goes on where it stopped.
   size_t lane_ = 0;
   size_t class_ = 0;
-  ShapeIndex shape_ = 0;        ///< Those before it fit nowhere any more.
-  Progress since_;              ///< When the walk began.
-  size_t as_of_ = 0;            ///< The actions when what follows was found.
-  std::vector<uint8_t> known_;  ///< By ShapeIndex: an Openness, or kUnknown.
+  ShapeIndex shape_ = 0;           ///< Those before it fit nowhere any more.
+  Progress since_;                 ///< When the walk began.
+  size_t as_of_ = 0;               ///< The actions when what follows was found.
+  std::set<ClassIndex> no_claim_;  ///< Nobody makes room for them.
+  std::vector<uint8_t> known_;     ///< By ShapeIndex: an Openness, or kUnknown.
 };
 
 }  // namespace caldera

@@ -112,7 +112,8 @@ bool Preemption::Eligible(const Claimant& claim, const Candidate& candidate) con
   }
   const QueueNode& node = round_.tree().node(candidate.queue);
   if (!node.attached || !node.object().reclaimable ||
-      state_.job(claim.job).EvictedLatelyFor(state_.job(candidate.job), state_.now())) {
+      (claim.job != kNoIndex &&
+       state_.job(claim.job).EvictedLatelyFor(state_.job(candidate.job), state_.now()))) {
     return false;
   }
   const QueueIndex ancestor = CommonAncestor(job_class.queue, candidate.queue);

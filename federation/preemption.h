@@ -42,7 +42,7 @@ namespace caldera {
 
 struct Claimant {
   ClassIndex job_class = kNoIndex;
-  JobIndex job = kNoIndex;
+  JobIndex job = kNoIndex;  ///< kNoIndex: one that nobody was ever evicted for.
   int32_t priority = 0;
 };
 
@@ -94,10 +94,11 @@ class Preemption {
     [[nodiscard]] bool IsCut() const { return !counts.empty(); }
   };
   using Victims = std::vector<const Candidate*>;
-  /// What those of one queue with less than some priority hold, together and by cluster.
+  /// What the preemptible jobs of one queue with less than some priority hold, ripe or not,
+  /// together and by cluster.
   struct Lower {
     ResourceVector total;
-    std::map<ClusterIndex, ResourceVector> in;
+    std::vector<std::pair<ClusterIndex, ResourceVector>> in;
   };
   /// Who of one queue may give, with what they have; known once somebody asks for it.
   struct Pool {
@@ -128,6 +129,7 @@ class Preemption {
   void Add(Pool& pool, Candidate candidate);
   const Pool& PoolOf(QueueIndex queue);
   const Lower& LowerIn(QueueIndex queue, int32_t priority);
+  const ResourceVector* FreeIn(ClusterIndex cluster, const std::vector<ClusterView>& views);
   [[nodiscard]] bool GoesBefore(const Candidate& a, const Candidate& b) const;
   [[nodiscard]] bool MayStayWithin(QueueIndex n, const ShapeFacts& facts,
                                    const ResourceVector& relief) const;
@@ -179,6 +181,7 @@ class Preemption {
   bool started_ = false;  ///< What follows is filled.
   std::vector<std::pair<QueueIndex, ResourceVector>> early_;  ///< Placed before it was.
   std::vector<Pool> pools_;                                   ///< By QueueIndex.
+  std::vector<uint32_t> view_of_;                             ///< By ClusterIndex.
   ResourceVector smallest_;  ///< What every candidate that waits asks for at least.
   std::set<JobIndex> excluded_;
   std::vector<bool> gone_;            ///< By JobIndex.

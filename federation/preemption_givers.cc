@@ -147,14 +147,19 @@ void Preemption::MarkSize(JobIndex job) {
 const Preemption::Lower& Preemption::LowerIn(QueueIndex queue, int32_t priority) {
   const auto [it, added] = pools_[queue].lower.try_emplace(priority);
   Lower& lower = it->second;
-  if (added) {
-    for (const Candidate& candidate : PoolOf(queue).candidates) {
-      if (candidate.priority < priority) {
-        lower.total.Add(candidate.total);
-        for (const auto& [cluster, amounts] : candidate.parts) {
-          lower.in[cluster].Add(amounts);
-        }
+  if (!added) {
+    return lower;
+  }
+  for (const auto& [cluster, by_priority] : state_.queue(queue).preemptible_in) {
+    ResourceVector there;
+    for (const auto& [as, held] : by_priority) {
+      if (PriorityValue(state_, as).value_or(0) < priority) {
+        there.Add(held.ToVector());
       }
+    }
+    if (!there.IsZero()) {
+      lower.total.Add(there);
+      lower.in.emplace_back(cluster, there);
     }
   }
   return lower;
@@ -198,13 +203,25 @@ bool Preemption::IsHopeless(const Lane& lane, ShapeIndex shape,
   if (MayStayWithin(lane.queue, facts, lower.total) || (fits && !lower.in.empty())) {
     return false;
   }
-  return std::none_of(views.begin(), views.end(), [&](const ClusterView& view) {
-    const auto in = lower.in.find(view.index);
-    return in != lower.in.end() &&
+  return std::none_of(lower.in.begin(), lower.in.end(), [&](const auto& there) {
+    const ResourceVector* free = FreeIn(there.first, views);
+    return free != nullptr &&
            std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
-             return facts.total[r] <= SaturatingAdd(view.free[r], in->second[r]);
+             return facts.total[r] <= SaturatingAdd((*free)[r], there.second[r]);
            });
   });
+}
+
+/// nullptr: the cluster is not there.
+const ResourceVector* Preemption::FreeIn(ClusterIndex cluster,
+                                         const std::vector<ClusterView>& views) {
+  if (view_of_.empty()) {
+    view_of_.assign(state_.clusters().size(), kNoIndex);
+    for (size_t c = 0; c < views.size(); ++c) {
+      view_of_[views[c].index] = static_cast<uint32_t>(c);
+    }
+  }
+  return view_of_[cluster] == kNoIndex ? nullptr : &views[view_of_[cluster]].free;
 }
 
 /// The queues of which some might go for it, its own among them.

@@ -53,6 +53,8 @@ struct QueueEntry {
   uint32_t charged_jobs = 0;
   /// Of them, the preemptible ones, by when they will have run for their min-runtime.
   std::set<std::pair<Time, JobIndex>> ripening;
+  /// What these hold, by cluster and PriorityClass.
+  std::map<ClusterIndex, std::map<PriorityIndex, Tally>> preemptible_in;
 };
 
 /// A namespace with its quotas and what its jobs hold.
@@ -116,7 +118,10 @@ struct Charge {
   std::vector<Holding> held;  ///< By shard.
   Time settles;  ///< When its reported pods leave ClusterEntry::on_top; 0: they do not.
   Time ends;     ///< By its running estimate; 0: not known.
-  Time ripe;     ///< When it will have run for its min-runtime; 0: it is not preemptible.
+  Time ripe;     ///< When it will have run for its min-runtime; only where it is preemptible.
+  /// As of which PriorityClass QueueEntry::preemptible_in counts it; nothing: it is not
+  /// preemptible.
+  std::optional<PriorityIndex> preemptible_as = std::nullopt;
 };
 
 /// Of a job, what those that wait mostly lack.

@@ -432,19 +432,38 @@ void State::TakeOffTop(JobIndex index) {
 void State::Ripen(JobIndex index) {
   const JobEntry& entry = jobs_[index];
   const JobSpec& spec = specs_[entry.spec];
-  if (spec.preemptible) {
-    // So long that no sum overflows, and nobody lives to see it.
-    constexpr Millis kForever{std::numeric_limits<int64_t>::max() / 4};
-    const Millis least = spec.min_runtime.value_or(settings_.min_runtime);
-    jobs_[index].charge->ripe = entry.RunsSince() + std::min(least, kForever);
-    queues_[entry.charge_queue].ripening.insert({entry.charge->ripe, index});
+  if (!spec.preemptible) {
+    return;
+  }
+  // So long that no sum overflows, and nobody lives to see it.
+  constexpr Millis kForever{std::numeric_limits<int64_t>::max() / 4};
+  const Millis least = spec.min_runtime.value_or(settings_.min_runtime);
+  Charge& charge = *jobs_[index].charge;
+  charge.ripe = entry.RunsSince() + std::min(least, kForever);
+  charge.preemptible_as = entry.priority;
+  QueueEntry& queue = queues_[entry.charge_queue];
+  queue.ripening.insert({charge.ripe, index});
+  for (const Charge::Holding& holding : charge.held) {
+    queue.preemptible_in[holding.cluster][entry.priority].Add(holding.requests);
   }
 }
 
 void State::Unripen(JobIndex index) {
   Charge& charge = *jobs_[index].charge;
-  queues_[jobs_[index].charge_queue].ripening.erase({charge.ripe, index});
-  charge.ripe = Time();
+  if (!charge.preemptible_as.has_value()) {
+    return;
+  }
+  QueueEntry& queue = queues_[jobs_[index].charge_queue];
+  queue.ripening.erase({charge.ripe, index});
+  for (const Charge::Holding& holding : charge.held) {
+    auto& by_priority = queue.preemptible_in[holding.cluster];
+    by_priority[*charge.preemptible_as].Subtract(holding.requests);
+    std::erase_if(by_priority, [](const auto& each) { return each.second.IsZero(); });
+    if (by_priority.empty()) {
+      queue.preemptible_in.erase(holding.cluster);
+    }
+  }
+  charge.preemptible_as.reset();
 }
 
 }  // namespace caldera
