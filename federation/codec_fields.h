@@ -336,10 +336,10 @@ constexpr auto FieldsOf(const Evicted*) {
                     F("beneficiaryUid", &Evicted::beneficiary_uid)};
 }
 constexpr auto FieldsOf(const Reservation*) {
-  return std::tuple{
-      F("job", &Reservation::job),           F("uid", &Reservation::uid),
-      F("cluster", &Reservation::cluster),   F("since", &Reservation::since),
-      F("evicting", &Reservation::evicting), F("freeSince", &Reservation::free_since)};
+  return std::tuple{F("job", &Reservation::job),           F("uid", &Reservation::uid),
+                    F("cluster", &Reservation::cluster),   F("since", &Reservation::since),
+                    F("evicting", &Reservation::evicting), F("freeSince", &Reservation::free_since),
+                    F("atFloor", &Reservation::at_floor)};
 }
 constexpr auto FieldsOf(const ReservationsSet*) {
   return std::tuple{F("reservations", &ReservationsSet::reservations)};

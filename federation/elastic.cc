@@ -133,10 +133,64 @@ bool IsDraining(const State& state, const JobEntry& job) {
          held.requests != GrantOf(state.spec(job), CountsOf(held));
 }
 
-std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
+std::optional<MorePods> FloorPods(const State& state, const JobEntry& job) {
+  const JobSpec& spec = state.spec(job);
+  if (!MayBePartial(spec)) {
+    return std::nullopt;
+  }
+  const std::vector<int32_t> floor = FloorOf(spec);
+  return PodsBeyond(state, spec, std::vector<int32_t>(floor.size(), 0), floor, !spec.elastic);
+}
+
+bool FitsEmpty(const State& state, const ClusterView& cluster, const MorePods& pods) {
+  if (!pods.facts.total.FitsIn(cluster.allocatable)) {
+    return false;
+  }
+  if (!cluster.nodes.has_value()) {
+    return true;
+  }
+  NodePool nodes(state, *cluster.entry);
+  return nodes.Pack(pods.gang);
+}
+
+ResourceVector MostEver(const State& state, const std::vector<ClusterView>& clusters,
+                        const JobSpec& spec, const TenantLimits& quotas,
+                        const ResourceLimits& capability) {
+  const std::vector<int32_t> floor = FloorOf(spec);
+  const std::vector<int32_t> nothing(floor.size(), 0);
+  const auto pods_with = [&](int32_t extra) {
+    return PodsBeyond(state, spec, nothing, Widened(spec, floor, extra), !spec.elastic);
+  };
+  const auto within = [](const ResourceVector& total, const ResourceLimits& limits) {
+    for (ResourceIndex r = 0; r < total.size(); ++r) {
+      if (total[r] > 0 && total[r] > limits[r]) {
+        return false;
+      }
+    }
+    return true;
+  };
+  int32_t most = -1;
+  for (const ClusterView& cluster : clusters) {
+    const auto assigned = quotas.in.find(cluster.index);
+    const auto holds = [&](int32_t extra) {
+      const MorePods pods = pods_with(extra);
+      const ResourceVector& total = pods.facts.total;
+      return within(total, quotas.overall) && within(total, capability) &&
+             (assigned == quotas.in.end() || within(total, assigned->second)) &&
+             FitsEmpty(state, cluster, pods);
+    };
+    if (!cluster.lost && IsAllowed(cluster, spec.clusters) && holds(std::max(most, 0))) {
+      most = LargestOf(std::max(most, 0), MissingIn(spec, floor), holds);
+    }
+  }
+  return most < 0 ? ResourceVector() : pods_with(most).facts.total;
+}
+
+std::optional<PartialSite> FindPartial(const Round& round, const PartialSearch& search,
                                        const std::vector<ClusterView>& views,
                                        const Reservations& reservations) {
   const State& state = round.state();
+  const Head& head = search.head;
   const JobEntry& job = state.job(head.job);
   const JobSpec& spec = state.spec(job);
   const JobClass& job_class = state.classes()[head.job_class];
@@ -147,18 +201,22 @@ std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
     return PodsBeyond(state, spec, nothing, Widened(spec, floor, extra), !spec.elastic);
   };
   std::optional<PartialSite> best;
-  if (round.limits().Check(job.queue, job.tenant, pods_with(0).facts)) {
+  const ShapeFacts least = pods_with(0).facts;
+  if (round.limits().Check(job.queue, job.tenant, least) || !search.may_hold(least)) {
     return best;
   }
+  const bool within = head.within || StaysWithin(round, job.queue, least);
   int32_t most = -1;
   for (size_t c = 0; c < views.size(); ++c) {
     const ClusterView& cluster = views[c];
     const auto holds = [&](int32_t extra) {
       const MorePods pods = pods_with(extra);
-      return Allowed(round, job, cluster.index, pods) && Fits(cluster, pods);
+      return search.may_hold(pods.facts) && Allowed(round, job, cluster.index, pods) &&
+             Fits(cluster, pods);
     };
-    if (!IsAdmitted(cluster, spec.clusters) || job_class.IsBlocked(cluster.index) ||
-        !reservations.MayTake(cluster, c, head.job_class, head.within) || !holds(0)) {
+    if (search.only.value_or(c) != c || !IsAdmitted(cluster, spec.clusters) ||
+        job_class.IsBlocked(cluster.index) ||
+        !reservations.MayTake(cluster, c, head.job_class, within) || !holds(0)) {
       continue;
     }
     // All of it did not fit anywhere.

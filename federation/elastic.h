@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,16 @@ std::vector<int32_t> FloorOf(const JobSpec& spec);
 bool ReachesFloor(const JobSpec& spec, const std::vector<int32_t>& counts);
 /// How many pods of the spec are missing in `held`.
 int32_t MissingIn(const JobSpec& spec, const std::vector<int32_t>& held);
+/// Of a job that waits and may be partial: the pods of its floor. Nothing of any other.
+std::optional<MorePods> FloorPods(const State& state, const JobEntry& job);
+/// The cluster would hold them if it were empty.
+bool FitsEmpty(const State& state, const ClusterView& cluster, const MorePods& pods);
+/// Of a spec that may be partial: the most that could ever be granted, with room for it in one of
+/// the clusters that are not lost and within the tenant's quotas and the capability as if nothing
+/// were held. Nothing where its floor never fits.
+ResourceVector MostEver(const State& state, const std::vector<ClusterView>& clusters,
+                        const JobSpec& spec, const TenantLimits& quotas,
+                        const ResourceLimits& capability);
 /// `extra` pods more than `low`, in the order of the tasks, of none more than `high`.
 std::vector<int32_t> Between(std::vector<int32_t> low, const std::vector<int32_t>& high,
                              int32_t extra);
@@ -68,9 +79,15 @@ struct PartialSite {
   std::vector<int32_t> counts;  ///< By task of the spec, with those that it has already.
   MorePods pods;                ///< What is added.
 };
-/// The cluster that holds most of a job that waits; nothing where none holds its floor. `views`:
-/// what is free now.
-std::optional<PartialSite> FindPartial(const Round& round, const Head& head,
+/// Where a job that waits is looked at, and what it may hold.
+struct PartialSearch {
+  Head head;
+  std::function<bool(const ShapeFacts&)> may_hold;  ///< Of less it does if it does of more.
+  std::optional<size_t> only;                       ///< Position in the views; else any.
+};
+/// The cluster that holds most of it; nothing where none holds its floor. `views`: what is free
+/// now.
+std::optional<PartialSite> FindPartial(const Round& round, const PartialSearch& search,
                                        const std::vector<ClusterView>& views,
                                        const Reservations& reservations);
 

@@ -325,6 +325,9 @@ struct Reservation {
   /// gone.
   bool evicting = false;
   Time free_since;  ///< Of an evicting one: when the last of them was gone; 0: not yet.
+  /// Of a job that may be granted a part of its pods: the least that it starts with is asked for,
+  /// not all of it.
+  bool at_floor = false;
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };
 

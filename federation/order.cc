@@ -107,8 +107,11 @@ void Contest::Enter(const std::vector<Entrant>& entrants) {
 }
 
 bool Contest::BorrowsNothing() const {
+  return BorrowsNothing(Facts(BestLine(queues_[tree_.root()].standing.leaf)));
+}
+
+bool Contest::BorrowsNothing(const ShapeFacts& facts) const {
   const QueueIndex leaf = queues_[tree_.root()].standing.leaf;
-  const ShapeFacts& facts = Facts(BestLine(leaf));
   for (QueueIndex n = leaf; n != tree_.root(); n = tree_.node(n).parent) {
     if (!FitsWithin(shares_[n], queues_[n].held, facts, kinds_)) {
       return false;

@@ -58,6 +58,8 @@ class Contest {
   /// What the best job's queue and those above it hold by now, itself not in it: it stays within
   /// deserved even if it is the first there.
   [[nodiscard]] bool BorrowsNothing() const;
+  /// The same if the best job asked for that.
+  [[nodiscard]] bool BorrowsNothing(const ShapeFacts& facts) const;
   /// That class is out for the round.
   [[nodiscard]] bool IsOut(ClassIndex job_class) const { return dropped_[job_class]; }
   /// The next job, or none.

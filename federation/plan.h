@@ -33,6 +33,11 @@ struct Action {
   std::string reason;  ///< One sentence for people: why now, why there.
 };
 
+/// A placed job gives pods to another and stays.
+inline bool MakesRoom(const Action& action) {
+  return action.action == ActionKind::kShrink && !action.beneficiary.name.empty();
+}
+
 struct Plan {
   Time now;
   std::vector<Action> actions;

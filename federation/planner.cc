@@ -91,11 +91,14 @@ class Passes {
   void PlaceBeneficiaries(Placement& placement) {
     for (const Reservations::Booking& booking : Beneficiaries()) {
       const JobEntry& job = state_.job(booking.job);
-      const ShapeFacts& facts = state_.facts(job.shape);
+      const ShapeFacts& facts = reservations_.Asks(booking);
       const ClusterView& cluster = placement.clusters()[booking.cluster];
       const bool may_go = !round_.limits().Check(job.queue, job.tenant, facts) &&
                           !round_.limits().CheckCluster(job.tenant, cluster.index, facts);
-      if (may_go && placement.PlaceAt(booking.cluster, job.shape)) {
+      if (booking.floor.has_value() && TryPart(placement, AtFloor(booking))) {
+        settled_.insert(booking.job);
+      } else if (!booking.floor.has_value() && may_go &&
+                 placement.PlaceAt(booking.cluster, job.shape)) {
         settled_.insert(booking.job);
         Place(booking.job, WholeShards(state_, job, cluster.name()), "room was made for it there");
         Charge(placement, booking.job, booking.cluster, facts);
@@ -105,6 +108,17 @@ class Passes {
         preemption_.Placed(job.queue, facts.total);
       }
     }
+  }
+
+  /// There, and no more than room was made for: with more its queue might exceed its deserved, and
+  /// others would take turns at evicting. The rest comes as growth.
+  [[nodiscard]] PartialSearch AtFloor(const Reservations::Booking& booking) const {
+    const auto at_floor = [floor = booking.floor->facts.total](const ShapeFacts& facts) {
+      return facts.total.FitsIn(floor);
+    };
+    return {{state_.job(booking.job).job_class, booking.job, booking.within},
+            at_floor,
+            booking.cluster};
   }
 
   /// Longest waiting first.
@@ -130,10 +144,9 @@ class Passes {
     bool first_seen = false;
     for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
       const JobClass& job_class = state_.classes()[head.job_class];
-      const bool may_borrow = job_class.preemptible || contest.BorrowsNothing();
       const bool allowed =
           round_.limits().Allows(job_class.queue, job_class.tenant, state_.facts(job_class.shape));
-      if (const ResourceVector* took = may_borrow ? Try(placement, head, allowed) : nullptr) {
+      if (const ResourceVector* took = Try(placement, contest, head, allowed)) {
         contest.Took(*took);
         drops = 0;
       } else {
@@ -150,18 +163,38 @@ class Passes {
     }
   }
 
-  /// What the job has from now on or will have, nullptr where it still waits. `allowed`: it is
+  /// What the job has from now on or will have, nullptr where it still waits. Of one that may be
+  /// partial its floor will do, where others make room or room is kept. `allowed`: all of it is
   /// within its limits.
-  const ResourceVector* Try(Placement& placement, const Head& head, bool allowed) {
-    if (allowed && TryPlace(placement, head)) {
-      return &state_.facts(state_.classes()[head.job_class].shape).total;
+  const ResourceVector* Try(Placement& placement, const Contest& contest, const Head& head,
+                            bool allowed) {
+    const JobClass& job_class = state_.classes()[head.job_class];
+    const bool partial = MayBeInPart(head.job_class);
+    const bool may_borrow = job_class.preemptible || contest.BorrowsNothing();
+    if (!may_borrow && !partial) {
+      return nullptr;
     }
-    if (TryPart(placement, head)) {
+    const auto may_hold = [&](const ShapeFacts& facts) {
+      return job_class.preemptible || contest.BorrowsNothing(facts);
+    };
+    if (may_borrow && allowed && TryPlace(placement, head)) {
+      return &state_.facts(job_class.shape).total;
+    }
+    if (partial && TryPart(placement, {head, may_hold, {}})) {
       return &part_;
     }
-    return TryEvict(placement, head, allowed)
-               ? &state_.facts(state_.classes()[head.job_class].shape).total
-               : nullptr;
+    if (reservations_.IsBeneficiary(head.job)) {
+      return nullptr;  // A cluster's summary may show for a while who has left already.
+    }
+    const auto floor = partial ? FloorPods(state_, state_.job(head.job)) : std::nullopt;
+    if ((may_borrow && TryEvict(placement, head, nullptr)) ||
+        (floor.has_value() && may_hold(floor->facts) && TryEvict(placement, head, &*floor))) {
+      return &part_;
+    }
+    if ((may_borrow && allowed) || floor.has_value()) {
+      reservations_.Blocked(head.job, head.within, placement.clusters());
+    }
+    return nullptr;
   }
 
   /// If such a job were the best now, it would not be placed and nothing would change.
@@ -228,19 +261,16 @@ class Passes {
   }
 
   /// As much of a job that may be partial as fits somewhere.
-  bool TryPart(Placement& placement, const Head& head) {
-    if (!MayBeInPart(head.job_class)) {
-      return false;
-    }
+  bool TryPart(Placement& placement, const PartialSearch& search) {
+    const Head& head = search.head;
     const JobEntry& job = state_.job(head.job);
     const JobSpec& spec = state_.spec(job);
-    if (!MayBePartial(spec)) {
-      return false;
-    }
-    const auto site = FindPartial(round_, head, placement.clusters(), reservations_);
+    const auto site = FindPartial(round_, search, placement.clusters(), reservations_);
     if (!site.has_value()) {
-      // Room and limits only shrink in a round, and all jobs of the class are of one spec.
-      no_part_.insert(head.job_class);
+      if (!search.only.has_value()) {
+        // Room and limits only shrink in a round, and all jobs of the class are of one spec.
+        no_part_.insert(head.job_class);
+      }
       return false;
     }
     placement.TakePart(site->cluster, site->pods.facts.total, site->pods.gang);
@@ -251,7 +281,8 @@ class Passes {
     Place(head.job, std::move(shards),
           (spec.elastic ? "it is elastic: " + missing + " of its pods wait for room; "
                         : "it can run in waves: " + missing + " of its pods wait for others; ") +
-              cluster.name() + " has most");
+              (search.only.has_value() ? "room was made for it in " + cluster.name()
+                                       : cluster.name() + " has most"));
     Charge(placement, head.job, site->cluster, site->pods.facts);
     part_ = site->pods.facts.total;
     return true;
@@ -286,22 +317,16 @@ class Passes {
     }
   }
 
-  /// Others make room for it, or room is kept for it where it is the first that waits for some.
-  /// `allowed`: it is within its limits.
-  bool TryEvict(const Placement& placement, const Head& head, bool allowed) {
+  /// Others make room for it; `floor`: for so much of it, else for all. It will have part_.
+  bool TryEvict(const Placement& placement, const Head& head, const MorePods* floor) {
     const JobClass& job_class = state_.classes()[head.job_class];
-    if (reservations_.IsBeneficiary(head.job)) {
-      return false;  // A cluster's summary may show for a while who has left already.
-    }
     const Claimant claim{head.job_class, head.job,
-                         PriorityValue(state_, job_class.priority).value_or(0)};
+                         PriorityValue(state_, job_class.priority).value_or(0), floor};
     const auto ransom = preemption_.Find(claim, placement.clusters(), reservations_);
     if (!ransom.has_value()) {
-      if (allowed) {
-        reservations_.Blocked(head.job, head.within, placement.clusters());
-      }
       return false;
     }
+    const ShapeFacts& facts = floor != nullptr ? floor->facts : state_.facts(job_class.shape);
     const ClusterView& cluster = placement.clusters()[ransom->cluster];
     for (const JobIndex victim : ransom->victims) {
       Touched(victim);
@@ -312,9 +337,9 @@ class Passes {
       actions_.push_back(ShrinkFor(state_, cut, head.job, cluster.name()));
     }
     preemption_.Commit(claim, *ransom);
-    reservations_.AddEvicting(head.job, ransom->cluster);
-    round_.limits().Commit(job_class.queue, job_class.tenant, cluster.index,
-                           state_.facts(job_class.shape));
+    reservations_.AddEvicting(head.job, ransom->cluster, floor != nullptr);
+    round_.limits().Commit(job_class.queue, job_class.tenant, cluster.index, facts);
+    part_ = facts.total;
     return true;
   }
 
@@ -347,7 +372,7 @@ class Passes {
   std::set<JobIndex> settled_;    ///< Beneficiaries: the contest is not about them.
   std::set<JobIndex> touched_;    ///< Placed jobs about which there is an action.
   std::set<ClassIndex> no_part_;  ///< Their floor fits nowhere.
-  ResourceVector part_;           ///< What the job has that was last placed in part.
+  ResourceVector part_;           ///< What the job has, or will have, that was last dealt with so.
   std::vector<Action> actions_;
 };
 

@@ -58,7 +58,8 @@ bool Preemption::IsUnder(QueueIndex queue, QueueIndex ancestor) const {
 }
 
 const ShapeFacts& Preemption::Asks(const Claimant& claim) const {
-  return state_.facts(state_.classes()[claim.job_class].shape);
+  return claim.floor != nullptr ? claim.floor->facts
+                                : state_.facts(state_.classes()[claim.job_class].shape);
 }
 
 /// With the job and without the victims, its queue and each above it below `ancestor` hold no more
@@ -193,6 +194,9 @@ bool Preemption::Packs(const Claimant& claim, const ClusterView& cluster,
       nodes.Give(pod->node, AmountsIn(state_, pod->requests));
     }
   }
+  if (claim.floor != nullptr) {
+    return nodes.Pack(claim.floor->gang);
+  }
   const ShapeIndex shape = state_.classes()[claim.job_class].shape;
   return nodes.Pack(GangOf(state_.shape(shape), state_.facts(shape)));
 }
@@ -271,10 +275,12 @@ std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<
     return std::nullopt;
   }
   const std::vector<Givers> givers = ByCluster(all, state_.clusters().size(), *shortages);
+  const bool within = StaysWithin(claim, round_.tree().root(), {});
   std::optional<Offer> best;
   for (size_t c = 0; c < views.size(); ++c) {
     const ClusterView& cluster = views[c];
-    if (givers[cluster.index].all.empty() || !reservations.IsOpen(job_class, c)) {
+    if (givers[cluster.index].all.empty() ||
+        !reservations.IsOpen(job_class, c, within, claim.floor)) {
       continue;
     }
     Missing missing{{}, *shortages};

@@ -44,6 +44,7 @@ struct Claimant {
   ClassIndex job_class = kNoIndex;
   JobIndex job = kNoIndex;  ///< kNoIndex: one that nobody was ever evicted for.
   int32_t priority = 0;
+  const MorePods* floor = nullptr;  ///< It asks for that; nullptr: for all its pods.
 };
 
 /// Fewer pods for a job that stays where it is.

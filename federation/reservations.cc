@@ -63,21 +63,48 @@ const ShapeFacts& Reservations::Facts(ClassIndex job_class) const {
   return state_.facts(state_.classes()[job_class].shape);
 }
 
-/// Ready, allowed, and large enough.
-bool Reservations::CouldHold(const JobClass& job_class, const ClusterView& view) const {
-  return IsAdmitted(view, state_.shape(job_class.shape)) && !job_class.IsBlocked(view.index) &&
-         FitsEmpty(state_, view, job_class.shape);
+const ShapeFacts& Reservations::Asks(const Booking& booking) const {
+  return booking.floor.has_value() ? booking.floor->facts
+                                   : state_.facts(state_.job(booking.job).shape);
 }
 
-bool Reservations::IsOpen(const JobClass& job_class, size_t cluster) const {
+const MorePods* Reservations::FloorIn(const Booking& booking) {
+  return booking.floor.has_value() ? &*booking.floor : nullptr;
+}
+
+/// Ready, allowed, and large enough.
+bool Reservations::CouldHold(const JobClass& job_class, const ClusterView& view,
+                             const MorePods* floor) const {
+  return IsAdmitted(view, state_.shape(job_class.shape)) && !job_class.IsBlocked(view.index) &&
+         (floor != nullptr ? caldera::FitsEmpty(state_, view, *floor)
+                           : caldera::FitsEmpty(state_, view, job_class.shape));
+}
+
+/// The holder borrows, and a job of another queue that does not wants the room.
+bool Reservations::Yields(const Booking& booking, QueueIndex queue, bool within) const {
+  return !booking.reservation.evicting && !booking.within && within &&
+         queue != state_.job(booking.job).queue;
+}
+
+bool Reservations::IsOpen(const JobClass& job_class, size_t cluster, bool within,
+                          const MorePods* floor) const {
+  const Booking* booking = At(cluster);
+  if (booking != nullptr && !Yields(*booking, job_class.queue, within)) {
+    return false;
+  }
   const ClusterView& view = round_.clusters()[cluster];
-  return !Booked(cluster) && CouldHold(job_class, view) &&
-         !round_.limits().CheckCluster(job_class.tenant, view.index, state_.facts(job_class.shape));
+  const ShapeFacts& facts = floor != nullptr ? floor->facts : state_.facts(job_class.shape);
+  return CouldHold(job_class, view, floor) &&
+         !round_.limits().CheckCluster(job_class.tenant, view.index, facts);
 }
 
 /// A new one; its cluster is chosen later.
-Reservations::Booking Reservations::For(JobIndex job) const {
+Reservations::Booking Reservations::For(JobIndex job, bool at_floor) const {
   Booking booking;
+  if (at_floor) {
+    booking.floor = FloorPods(state_, state_.job(job));
+  }
+  booking.reservation.at_floor = booking.floor.has_value();
   booking.job = job;
   booking.reservation.job = state_.job(job).key;
   booking.reservation.uid = state_.job(job).uid;
@@ -99,7 +126,10 @@ std::optional<Reservations::Booking> Reservations::Renew(const Reservation& rese
     return std::nullopt;
   }
   const JobClass& job_class = state_.classes()[state_.job(booking.job).job_class];
-  const ShapeFacts& facts = state_.facts(job_class.shape);
+  if (reservation.at_floor) {
+    booking.floor = FloorPods(state_, state_.job(booking.job));
+  }
+  const ShapeFacts& facts = Asks(booking);
   if (ClassGate(state_, round_.tree(), job_class) != Verdict::kNone) {
     return std::nullopt;
   }
@@ -107,7 +137,7 @@ std::optional<Reservations::Booking> Reservations::Renew(const Reservation& rese
     return booking;
   }
   const ClusterView* view = FindView(round_.clusters(), reservation.cluster);
-  if (view == nullptr || !CouldHold(job_class, *view)) {
+  if (view == nullptr || !CouldHold(job_class, *view, FloorIn(booking))) {
     return std::nullopt;
   }
   booking.cluster = static_cast<size_t>(view - round_.clusters().data());
@@ -133,7 +163,7 @@ std::optional<Reservations::Booking> Reservations::Renew(const Reservation& rese
 
 /// The first time at which enough has ended.
 void Reservations::FindStart(Booking& booking, const ClusterView& view) const {
-  const ShapeFacts& facts = Facts(state_.job(booking.job).job_class);
+  const ShapeFacts& facts = Asks(booking);
   const std::vector<std::pair<Time, JobIndex>> ends = EndsIn(state_, *view.entry);
   ResourceVector free = FreeInTime(state_, view);
   for (size_t k = 0;; ++k) {
@@ -181,9 +211,7 @@ bool Reservations::MayTake(const ClusterView& view, size_t cluster, ClassIndex j
   if (booking == nullptr || state_.job(booking->job).job_class == job_class) {
     return true;
   }
-  const QueueIndex queue = state_.classes()[job_class].queue;
-  if (!booking->reservation.evicting && !booking->within && within &&
-      queue != state_.job(booking->job).queue) {
+  if (Yields(*booking, state_.classes()[job_class].queue, within)) {
     return true;
   }
   return (booking->start.has_value() && EndsBefore(job_class, *booking->start)) ||
@@ -196,7 +224,7 @@ bool Reservations::Spares(const Booking& booking, const ClusterView& view,
   if (booking.start.has_value()) {
     return facts.total.FitsIn(booking.spare);
   }
-  const ShapeFacts& holder = Facts(state_.job(booking.job).job_class);
+  const ShapeFacts& holder = Asks(booking);
   return std::all_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
     const int64_t kept = std::min(view.free[r], holder.total[r]);
     return facts.total[r] <= view.free[r] - kept;
@@ -229,9 +257,11 @@ void Reservations::Took(size_t cluster, JobIndex job, ClassIndex job_class,
   });
 }
 
-void Reservations::AddEvicting(JobIndex job, size_t cluster) {
-  std::erase_if(bookings_, [&](const Booking& booking) { return booking.job == job; });
-  Booking booking = For(job);
+void Reservations::AddEvicting(JobIndex job, size_t cluster, bool at_floor) {
+  std::erase_if(bookings_, [&](const Booking& booking) {
+    return booking.job == job || (booking.pinned && booking.cluster == cluster);
+  });
+  Booking booking = For(job, at_floor);
   Pin(booking, cluster);
   booking.reservation.evicting = true;
   booking.within = true;
@@ -241,14 +271,14 @@ void Reservations::AddEvicting(JobIndex job, size_t cluster) {
 
 /// The cluster where it can start first by what is known.
 std::optional<Reservations::Booking> Reservations::Earliest(
-    JobIndex job, const std::vector<ClusterView>& views) const {
-  const JobClass& job_class = state_.classes()[state_.job(job).job_class];
+    const Booking& asked, const std::vector<ClusterView>& views) const {
+  const JobClass& job_class = state_.classes()[state_.job(asked.job).job_class];
   std::optional<Booking> first;
   for (size_t c = 0; c < views.size(); ++c) {
-    if (!IsOpen(job_class, c)) {
+    if (!IsOpen(job_class, c, asked.within, FloorIn(asked))) {
       continue;
     }
-    Booking booking = For(job);
+    Booking booking = asked;
     Pin(booking, c);
     FindStart(booking, views[c]);
     if (booking.start.has_value() && (!first || *booking.start < *first->start)) {
@@ -259,15 +289,14 @@ std::optional<Reservations::Booking> Reservations::Earliest(
 }
 
 /// The cluster of which it lacks the smallest part.
-std::optional<size_t> Reservations::Closest(JobIndex job,
+std::optional<size_t> Reservations::Closest(const Booking& asked,
                                             const std::vector<ClusterView>& views) const {
-  const JobEntry& entry = state_.job(job);
-  const JobClass& job_class = state_.classes()[entry.job_class];
-  const ShapeFacts& facts = Facts(entry.job_class);
+  const JobClass& job_class = state_.classes()[state_.job(asked.job).job_class];
+  const ShapeFacts& facts = Asks(asked);
   std::optional<size_t> closest;
   int64_t least = 0;
   for (size_t c = 0; c < views.size(); ++c) {
-    if (!IsOpen(job_class, c)) {
+    if (!IsOpen(job_class, c, asked.within, FloorIn(asked))) {
       continue;
     }
     int64_t lacks = 0;
@@ -285,8 +314,17 @@ std::optional<size_t> Reservations::Closest(JobIndex job,
 
 void Reservations::Blocked(JobIndex job, bool within, const std::vector<ClusterView>& views) {
   const JobEntry& entry = state_.job(job);
-  if (first_seen_ ||
+  if (first_seen_) {
+    return;
+  }
+  const bool may_be_partial = state_.classes()[entry.job_class].partial != kNoIndex;
+  if (!may_be_partial &&
       round_.limits().Check(entry.queue, entry.tenant, state_.facts(entry.shape)).has_value()) {
+    return;
+  }
+  Booking asked = For(job, may_be_partial);
+  asked.within = within || (may_be_partial && StaysWithin(round_, entry.queue, Asks(asked)));
+  if (may_be_partial && round_.limits().Check(entry.queue, entry.tenant, Asks(asked)).has_value()) {
     return;
   }
   const auto mine = std::find_if(bookings_.begin(), bookings_.end(),
@@ -295,22 +333,23 @@ void Reservations::Blocked(JobIndex job, bool within, const std::vector<ClusterV
     first_seen_ = true;
     return;
   }
-  const std::optional<size_t> closest = Closest(job, views);
+  const std::optional<size_t> closest = Closest(asked, views);
   if (!closest.has_value()) {
     return;
   }
   first_seen_ = true;
-  std::optional<Booking> booking = Earliest(job, views);
+  std::optional<Booking> booking = Earliest(asked, views);
   if (!booking.has_value()) {
-    booking = For(job);
+    booking = asked;
     Time& since = booking->reservation.since;
     since = mine == bookings_.end() ? since : mine->reservation.since;
     if (state_.now() - since >= state_.settings().reserve_after) {
       Pin(*booking, *closest);
     }
   }
-  booking->within = within;
-  std::erase_if(bookings_, [&](const Booking& b) { return !b.pinned; });
+  std::erase_if(bookings_, [&](const Booking& b) {
+    return !b.pinned || (booking->pinned && b.cluster == booking->cluster);
+  });
   bookings_.push_back(*std::move(booking));
 }
 

@@ -10,7 +10,8 @@
 //              start is known, the job that was first for reserve_after gets the cluster of which
 //              it lacks least, and what frees there accrues to it.
 // Kept until the job is placed or is not allowed any more. A borrower's yields to candidates of
-// other queues within deserved. All jobs of the holder's class may use its room, the oldest first:
+// other queues within deserved. A job that may be granted a part of its pods (elastic.h) waits for
+// room for its floor. All jobs of the holder's class may use its room, the oldest first:
 // they are alike. A job that fits in no cluster when empty gets none. Pure; one object a round.
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "federation/resize.h"
 #include "federation/round.h"
 
 namespace caldera {
@@ -36,7 +38,11 @@ class Reservations {
     bool awaits = false;  ///< Some of its victims' pods are still there.
     std::optional<Time> start;
     ResourceVector spare;  ///< What is left at `start` once the holder has started.
+    /// What it asks for, where that is its floor.
+    std::optional<MorePods> floor;
   };
+  /// What the holder asks for.
+  [[nodiscard]] const ShapeFacts& Asks(const Booking& booking) const;
   [[nodiscard]] const std::vector<Booking>& bookings() const { return bookings_; }
   /// The one of that cluster, or nullptr.
   [[nodiscard]] const Booking* At(size_t cluster) const;
@@ -46,8 +52,11 @@ class Reservations {
   [[nodiscard]] bool IsBeneficiary(JobIndex job) const;
 
   /// Jobs of that class could be kept room there: it is Ready, allowed, large enough, within the
-  /// tenant's static assignment, and kept for nobody.
-  [[nodiscard]] bool IsOpen(const JobClass& job_class, size_t cluster) const;
+  /// tenant's static assignment, and kept for nobody, or for a borrower that yields to them.
+  /// `within`: with such a job its queue stays within what it deserves. `floor`: they ask for that,
+  /// not for all.
+  [[nodiscard]] bool IsOpen(const JobClass& job_class, size_t cluster, bool within,
+                            const MorePods* floor) const;
 
   /// A job of that class may use what is free in that cluster. `within`: it stays within what its
   /// queue deserves.
@@ -60,7 +69,7 @@ class Reservations {
   /// It was placed there, and has so much of that cluster.
   void Took(size_t cluster, JobIndex job, ClassIndex job_class, const ResourceVector& amounts);
   /// Others are evicted there for that job.
-  void AddEvicting(JobIndex job, size_t cluster);
+  void AddEvicting(JobIndex job, size_t cluster, bool at_floor);
   /// That job does not fit; the first such job that is within its limits gets a reservation.
   /// `views`: what is free now.
   void Blocked(JobIndex job, bool within, const std::vector<ClusterView>& views);
@@ -73,12 +82,15 @@ class Reservations {
  private:
   [[nodiscard]] std::optional<Booking> Renew(const Reservation& reservation) const;
   void FindStart(Booking& booking, const ClusterView& view) const;
-  [[nodiscard]] bool CouldHold(const JobClass& job_class, const ClusterView& view) const;
-  [[nodiscard]] Booking For(JobIndex job) const;
+  [[nodiscard]] bool CouldHold(const JobClass& job_class, const ClusterView& view,
+                               const MorePods* floor) const;
+  [[nodiscard]] bool Yields(const Booking& booking, QueueIndex queue, bool within) const;
+  [[nodiscard]] static const MorePods* FloorIn(const Booking& booking);
+  [[nodiscard]] Booking For(JobIndex job, bool at_floor) const;
   void Pin(Booking& booking, size_t cluster) const;
-  [[nodiscard]] std::optional<Booking> Earliest(JobIndex job,
+  [[nodiscard]] std::optional<Booking> Earliest(const Booking& asked,
                                                 const std::vector<ClusterView>& views) const;
-  [[nodiscard]] std::optional<size_t> Closest(JobIndex job,
+  [[nodiscard]] std::optional<size_t> Closest(const Booking& asked,
                                               const std::vector<ClusterView>& views) const;
   [[nodiscard]] const ShapeFacts& Facts(ClassIndex job_class) const;
   [[nodiscard]] bool EndsBefore(ClassIndex job_class, Time start) const;

@@ -228,12 +228,20 @@ MorePods PodsBeyond(const State& state, const JobSpec& spec, const std::vector<i
                     const std::vector<int32_t>& want, bool waves) {
   MorePods pods;
   ResourceList more;
+  std::vector<std::pair<const Task*, int64_t>> added;
   for (size_t t = 0; t < want.size(); ++t) {
-    const Task& task = spec.tasks[t];
-    if (const int64_t added = int64_t{want[t]} - have[t]; added > 0) {
-      pods.gang.push_back({&task.nodes, AmountsIn(state, task.request), added});
-      AddTo(more, Times(task.request, added));
+    if (const int64_t extra = int64_t{want[t]} - have[t]; extra > 0) {
+      added.emplace_back(&spec.tasks[t], extra);
+      AddTo(more, Times(spec.tasks[t].request, extra));
     }
+  }
+  // As the tasks of a Shape, so that those of one size are packed as they are in a whole job.
+  std::sort(added.begin(), added.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.first->request, a.second, a.first->nodes) <
+           std::tie(b.first->request, b.second, b.first->nodes);
+  });
+  for (const auto& [task, count] : added) {
+    pods.gang.push_back({&task->nodes, AmountsIn(state, task->request), count});
   }
   if (waves) {
     more = GrantOf(spec, want);

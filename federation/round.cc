@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "federation/elastic.h"
 #include "federation/feasibility.h"
 #include "federation/gate.h"
 
@@ -51,7 +52,8 @@ class Goers {
     }
   }
 
-  /// What those of the lane ask for that could ever go.
+  /// What those of the lane ask for that could ever go: all their pods, or of those that may be
+  /// partial the most of them that could.
   [[nodiscard]] ResourceVector Demand(const Lane& lane, const TenantLimits& quotas,
                                       const ResourceLimits& capability) const {
     if (all_go_ && quotas.in.empty() && FitsAlone(largest_, quotas.overall, capability)) {
@@ -64,6 +66,10 @@ class Goers {
       if (FitsAlone(total, quotas.overall, capability) &&
           (quotas.in.empty() ? goes_[job_class.shape] : Goes(job_class.shape, quotas))) {
         demand.AddTimes(total, job_class.jobs);
+      } else if (job_class.partial != kNoIndex &&
+                 ShapeGate(state_.shape(job_class.shape)) == Verdict::kNone) {
+        const JobSpec& spec = state_.spec(job_class.partial);
+        demand.AddTimes(MostEver(state_, clusters_, spec, quotas, capability), job_class.jobs);
       }
     }
     return demand;

@@ -257,6 +257,7 @@ class Simulation {
     for (const Action& action : plan.actions) {
       record_.placements += action.action == ActionKind::kPlace ? 1 : 0;
       record_.evictions += action.action == ActionKind::kEvict ? 1 : 0;
+      record_.shrinks += MakesRoom(action) ? 1 : 0;
     }
   }
 

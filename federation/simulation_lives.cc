@@ -164,6 +164,7 @@ Status JobLives::Follow(const Plan& plan, int64_t first_intent) {
         continue;
       case ActionKind::kGrow:
       case ActionKind::kShrink:
+        Record(At(jobs[k])).shrinks += MakesRoom(action) ? 1 : 0;
         Resize(jobs[k], action.shards);
         continue;
       case ActionKind::kEvict:

@@ -25,6 +25,7 @@ struct JobRecord {
   JobFate fate = JobFate::kWaiting;
   int32_t starts = 0;
   int32_t evictions = 0;  ///< Decided by a plan.
+  int32_t shrinks = 0;    ///< How often a plan took pods from it for somebody; it stayed.
   int32_t losses = 0;     ///< By a cluster that went.
   Millis duration{0};
   Millis lost{0};       ///< Work that was done and has to be done again, at full replicas.
@@ -79,6 +80,7 @@ struct SimulationRecord {
   int64_t rounds = 0;
   int64_t placements = 0;
   int64_t evictions = 0;
+  int64_t shrinks = 0;
   /// Jobs that wait at the end, by verdict.
   std::vector<std::pair<std::string, int64_t>> waiting;
 };

@@ -290,6 +290,7 @@ class State {
   [[nodiscard]] size_t job_count() const { return jobs_.size() - free_jobs_.size(); }
   [[nodiscard]] const JobEntry& job(JobIndex i) const { return jobs_[i]; }
   [[nodiscard]] const JobSpec& spec(const JobEntry& job) const { return specs_[job.spec]; }
+  [[nodiscard]] const JobSpec& spec(SpecIndex index) const { return specs_[index]; }
   /// The Job of that key, else the HyperJob, else kNoIndex.
   [[nodiscard]] JobIndex FindJob(const JobKey& key) const;
   /// A Job and a HyperJob may have the same name. kNoIndex: there is none.

@@ -49,6 +49,7 @@ Value::Map QueueMembers(const QueueFigures& queue, const std::string& resource) 
           {"missedSeconds", AmountsValue(queue.missed), {}},
           {"shareError", Milli(ShareErrorMilli(queue, resource)), {}},
           {"evictions", queue.evictions, {}},
+          {"shrinks", queue.shrinks, {}},
           {"losses", queue.losses, {}},
           {"lostSeconds", AmountsValue(queue.lost_amounts), {}}};
 }
@@ -126,6 +127,7 @@ Value JobValue(const JobRecord& job) {
                      {"durationSeconds", Seconds(job.duration), {}},
                      {"starts", job.starts, {}},
                      {"evictions", job.evictions, {}},
+                     {"shrinks", job.shrinks, {}},
                      {"losses", job.losses, {}},
                      {"lostSeconds", Seconds(job.lost), {}},
                      {"cluster", job.cluster, {}},
@@ -147,16 +149,16 @@ class CsvWriter {
     WriteRow(out_, {"queue", "resource", "jobs", "done", "running", "waiting", "deleted",
                     "waitP50Seconds", "waitP95Seconds", "waitMaxSeconds", "allocatedSeconds",
                     "deservedSeconds", "missedSeconds", "shareError", "evictions", "losses",
-                    "lostSeconds"});
+                    "lostSeconds", "shrinks"});
     for (const QueueFigures& queue : figures_.queues) {
-      WriteRow(out_,
-               {queue.queue, Resource(), std::to_string(queue.jobs), std::to_string(queue.done),
-                std::to_string(queue.running), std::to_string(queue.waiting),
-                std::to_string(queue.deleted), SecondsText(queue.wait.p50),
-                SecondsText(queue.wait.p95), SecondsText(queue.wait.most), Amount(queue.allocated),
-                Amount(queue.deserved), Amount(queue.missed),
-                Milli(ShareErrorMilli(queue, Resource())).Brief(), std::to_string(queue.evictions),
-                std::to_string(queue.losses), Amount(queue.lost_amounts)});
+      WriteRow(out_, {queue.queue, Resource(), std::to_string(queue.jobs),
+                      std::to_string(queue.done), std::to_string(queue.running),
+                      std::to_string(queue.waiting), std::to_string(queue.deleted),
+                      SecondsText(queue.wait.p50), SecondsText(queue.wait.p95),
+                      SecondsText(queue.wait.most), Amount(queue.allocated), Amount(queue.deserved),
+                      Amount(queue.missed), Milli(ShareErrorMilli(queue, Resource())).Brief(),
+                      std::to_string(queue.evictions), std::to_string(queue.losses),
+                      Amount(queue.lost_amounts), std::to_string(queue.shrinks)});
     }
   }
 
@@ -174,7 +176,7 @@ class CsvWriter {
 
   void Jobs() {
     WriteRow(out_, {"job", "queue", "fate", "submitted", "firstStart", "end", "durationSeconds",
-                    "starts", "evictions", "losses", "lostSeconds", "cluster"});
+                    "starts", "evictions", "losses", "lostSeconds", "cluster", "shrinks"});
     const auto time = [](const std::optional<Time>& t) {
       return t.has_value() ? FormatTime(*t) : std::string();
     };
@@ -183,7 +185,7 @@ class CsvWriter {
                       FormatTime(job.submitted), time(job.first_start), time(job.end),
                       SecondsText(job.duration), std::to_string(job.starts),
                       std::to_string(job.evictions), std::to_string(job.losses),
-                      SecondsText(job.lost), job.cluster});
+                      SecondsText(job.lost), job.cluster, std::to_string(job.shrinks)});
     }
   }
 

@@ -38,6 +38,7 @@ void Count(const JobRecord& job, QueueFigures& figures) {
   figures.waiting += job.fate == JobFate::kWaiting ? 1 : 0;
   figures.deleted += job.fate == JobFate::kDeleted ? 1 : 0;
   figures.evictions += job.evictions;
+  figures.shrinks += job.shrinks;
   figures.losses += job.losses;
   figures.lost += job.lost;
   if (job.lost > Millis(0)) {

@@ -31,6 +31,7 @@ struct QueueFigures {
   ResourceList deserved;
   ResourceList missed;
   int64_t evictions = 0;
+  int64_t shrinks = 0;
   int64_t losses = 0;
   Millis lost{0};
   ResourceList lost_amounts;

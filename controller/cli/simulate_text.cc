@@ -196,6 +196,9 @@ class Printer {
                           Grouped(figures_.total.losses) + " by lost clusters; " +
                           Hours(Resource(), lost) + " " + ShortName(Resource()) +
                           "-hours of work lost (" + Percent(Thousandths(lost, had)) + ")");
+    if (figures_.total.shrinks > 0) {
+      Line("shrinks", Grouped(figures_.total.shrinks) + " of jobs that gave pods and stayed");
+    }
     Line("decided",
          Plural(record_.placements, "placement") + " at " + Plural(record_.instants, "instant"));
     std::string waiting;

@@ -1,4 +1,4 @@
-// What is decided in the cases c05 c06 c09 c11 c13 c15, which are modelled on public reports:
+// What is decided in the cases c02 c05 c06 c09 c11 c13 c15, which are modelled on public reports:
 // manifests in, plan, verdicts and shares out.
 #include <doctest/doctest.h>
 
@@ -27,6 +27,42 @@ int64_t Amount(const ResourceList& list, const std::string& resource) {
 }
 
 constexpr int64_t kGi = int64_t{1} << 30;
+
+TEST_CASE("c02: at 24 devices three of the four pods run at once, and all once the queue has 32") {
+  Case one;
+  one.Load("c02-pytorch-anchors-limits-only");
+  REQUIRE(one.refused.empty());
+  one.AddCluster("m1", "cpu: '256', memory: 2Ti, nvidia.com/gpu: '64', pods: '100'");
+  const Plan plan = one.Go();
+  REQUIRE(plan.actions.size() == 1);
+  const Shard& shard = plan.actions.front().shards.front();
+  CHECK(shard.Pods() == 4);
+  CHECK(shard.PodsAtOnce() == 3);
+  CHECK(shard.tasks[0].AtOnce() == 1);  // The master first.
+  CHECK(shard.min_available == 2);
+  CHECK(Amount(one.Queue("train").allocated, "nvidia.com/gpu") == 24);
+  CHECK(Amount(one.Queue("train").demand, "nvidia.com/gpu") == 24);
+  CHECK(one.Go().actions.empty());
+
+  one.AddText(
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: train}, spec: "
+      "{weight: 1, reclaimable: true, capability: {cpu: 96, memory: 384Gi, nvidia.com/gpu: 32}}}");
+  const Plan more = one.Go();
+  REQUIRE(more.actions.size() == 1);
+  CHECK(more.actions.front().action == ActionKind::kGrow);
+  CHECK(more.actions.front().shards.front().PodsAtOnce() == 4);
+  CHECK(Amount(one.Queue("train").allocated, "nvidia.com/gpu") == 32);
+  CHECK(Amount(one.Queue("train").allocated, "cpu") == 64'000);
+  CHECK(Amount(one.Queue("train").allocated, "memory") == 256 * kGi);
+}
+
+TEST_CASE("c02: before it is placed its queue's demand is what could ever be granted") {
+  Case one;
+  one.Load("c02-pytorch-anchors-limits-only");
+  one.AddCluster("m1", "cpu: '256', memory: 2Ti, nvidia.com/gpu: '64', pods: '100'");
+  CHECK(Amount(one.Queue("train").demand, "nvidia.com/gpu") == 24);
+  CHECK(Amount(one.Queue("train").deserved, "nvidia.com/gpu") == 24);
+}
 
 TEST_CASE("c05: a gang is placed whole, also the task that waits for the others") {
   Case small;

@@ -79,13 +79,13 @@ TEST_CASE("yaml and json say the same, csv has a row for each") {
   const Said csv = Simulate(scenario, {"-o", "csv", "--rows", "jobs"});
   CHECK(csv.out ==
         "job,queue,fate,submitted,firstStart,end,durationSeconds,starts,evictions,losses,"
-        "lostSeconds,cluster\r\n"
+        "lostSeconds,cluster,shrinks\r\n"
         "team/job-1,gold,Done,2026-01-01T00:00:00Z,2026-01-01T00:00:00Z,2026-01-01T00:00:10Z,10,"
-        "1,0,0,0,east\r\n"
+        "1,0,0,0,east,0\r\n"
         "team/job-2,gold,Done,2026-01-01T00:00:00Z,2026-01-01T00:00:00Z,2026-01-01T00:00:10Z,10,"
-        "1,0,0,0,east\r\n"
+        "1,0,0,0,east,0\r\n"
         "team/job-3,gold,Done,2026-01-01T00:00:00Z,2026-01-01T00:00:10Z,2026-01-01T00:00:20Z,10,"
-        "1,0,0,0,east\r\n");
+        "1,0,0,0,east,0\r\n");
   for (const char* rows : {"queues", "clusters", "samples"}) {
     CHECK(Simulate(scenario, {"-o", "csv", "--rows", rows}).out.find("\r\n") != std::string::npos);
   }

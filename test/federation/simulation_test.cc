@@ -386,6 +386,9 @@ TEST_CASE("what runs in waves gives its room when the wave ends") {
   CHECK(*record.jobs[1].first_start >= scene.After(200));
   CHECK(*record.jobs[1].first_start <= scene.After(220));
   CHECK(record.evictions == 0);
+  CHECK(record.shrinks == 1);
+  CHECK(record.jobs[0].shrinks == 1);
+  CHECK(record.jobs[1].shrinks == 0);
 }
 
 }  // namespace

@@ -96,6 +96,7 @@ TEST_CASE("property: the tree is shared out as level by level") {
   CHECK(rc::check("shares == reference; children get no more than their parent", [] {
     const State state = AnyWorld().Build();
     const Round round(state);
+    RC_LOG() << Show(state.Export());
     const RefState known(state.Export());
     const RefQueues expected(known, state);
     const ResourceList total = expected.Total();

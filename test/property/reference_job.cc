@@ -49,6 +49,9 @@ ResourceList RefJob::Total() const {
   for (const Task& task : object.tasks) {
     AddTo(total, Times(task.request, task.replicas));
   }
+  if (charged_pods.has_value() && At(total, "pods") > 0) {
+    total["pods"] = *charged_pods;
+  }
   return total;
 }
 

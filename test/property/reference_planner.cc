@@ -388,7 +388,7 @@ void ReferencePlanner::ResizePlaced(Plan& plan) {
       replicas = std::max(replicas - held.tasks[t].replicas, 0);
     }
     if (action.action == ActionKind::kGrow) {
-      if (!CanGrow(more, held.cluster)) {
+      if (LacksPods(*job) || !CanGrow(more, held.cluster)) {
         continue;
       }
       Commit(more, held.cluster);
@@ -396,6 +396,13 @@ void ReferencePlanner::ResizePlaced(Plan& plan) {
     plan.actions.push_back(action);
     plan.actions.back().rank = static_cast<int32_t>(plan.actions.size());
   }
+}
+
+void ReferencePlanner::SortByPriority(Jobs& jobs) const {
+  std::sort(jobs.begin(), jobs.end(), Older);
+  std::stable_sort(jobs.begin(), jobs.end(), [&](const RefJob* a, const RefJob* b) {
+    return queues_.Priority(*a).value_or(0) > queues_.Priority(*b).value_or(0);
+  });
 }
 
 Plan ReferencePlanner::Decide() {
@@ -412,7 +419,15 @@ Plan ReferencePlanner::Decide() {
     const std::string cluster = may_go ? BestCluster(*job) : "";
     std::erase(waiting, job);
     Action action = !cluster.empty() ? Whole(*job, cluster) : may_go ? Split(*job) : Action();
-    if (!action.shards.empty()) {
+    if (const auto some = action.shards.empty() ? BestPart(*job) : std::nullopt) {
+      const auto& [target, part] = *some;
+      Commit(part, target);
+      order_.Charge(part, target, part.Total());
+      action = Whole(*job, target);
+      action.shards = {job->PartOf(action.shards.front(), part)};
+      plan.actions.push_back(std::move(action));
+      plan.actions.back().rank = static_cast<int32_t>(plan.actions.size());
+    } else if (!action.shards.empty()) {
       std::set<std::string> clusters;
       for (const Shard& shard : action.shards) {
         if (clusters.insert(shard.cluster).second) {
@@ -427,6 +442,7 @@ Plan ReferencePlanner::Decide() {
       std::erase_if(waiting, [&](const RefJob* j) { return j->QueueName() == job->QueueName(); });
     }
   }
+  GrowPlaced(plan);
   return plan;
 }
 
@@ -447,7 +463,8 @@ std::vector<JobKey> ReferencePlanner::NeedlesslyWaiting() {
       jobs = {BestInLeaf(jobs)};  // It holds the others back.
     }
     for (const RefJob* job : jobs) {
-      if (WithinLimits(*job) && (!BestCluster(*job).empty() || !Split(*job).shards.empty())) {
+      if (BestPart(*job) ||
+          (WithinLimits(*job) && (!BestCluster(*job).empty() || !Split(*job).shards.empty()))) {
         needless.push_back(job->object.key);
       }
     }

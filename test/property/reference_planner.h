@@ -54,6 +54,12 @@ class ReferencePlanner {
   [[nodiscard]] static std::optional<Action> Resize(const RefJob& job);
   [[nodiscard]] bool CanGrow(const RefJob& more, const std::string& cluster);
   void ResizePlaced(Plan& plan);
+  void SortByPriority(Jobs& jobs) const;
+
+  // Parts of jobs, in reference_parts.cc.
+  [[nodiscard]] std::optional<std::pair<std::string, RefJob>> BestPart(const RefJob& job);
+  [[nodiscard]] static bool LacksPods(const RefJob& job);
+  void GrowPlaced(Plan& plan);
 
   /// The room as the planner sees it, kept up to date by Commit: what is split over which clusters
   /// is SplitOver's word, which has properties of its own.

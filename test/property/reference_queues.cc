@@ -161,7 +161,8 @@ bool RefQueues::IsCandidate(const RefJob& job) const {
          object.topology.highest_tier_name.empty();
 }
 
-bool RefQueues::CouldEverGo(const RefJob& job) const {
+/// Within the tenant's quotas and the capability as if nothing were held.
+bool RefQueues::FitsAlone(const RefJob& job) const {
   for (const auto& [resource, amount] : job.Requested()) {
     for (const TenantQuota& quota : state_.quotas) {
       if (quota.tenant == job.object.key.ns && amount > LimitAt(quota.overall, resource)) {
@@ -171,6 +172,13 @@ bool RefQueues::CouldEverGo(const RefJob& job) const {
     if (amount > Capability(job.QueueName(), resource)) {
       return false;
     }
+  }
+  return true;
+}
+
+bool RefQueues::CouldEverGo(const RefJob& job) const {
+  if (!FitsAlone(job)) {
+    return false;
   }
   if (FitsSome(job)) {
     return true;
@@ -233,8 +241,19 @@ void RefQueues::ShareOut() {
     demand[name] = facts.held;
   }
   for (const auto& [key, job] : state_.jobs) {
-    if (IsCandidate(job) && CouldEverGo(job)) {
+    if (!IsCandidate(job)) {
+      continue;
+    }
+    if (CouldEverGo(job)) {
       AddTo(demand[job.QueueName()], job.Total());
+      continue;
+    }
+    const std::vector<RefJob> parts = job.Parts();
+    const auto most = std::find_if(parts.begin(), parts.end(), [&](const RefJob& part) {
+      return FitsAlone(part) && FitsSome(part);
+    });
+    if (most != parts.end()) {
+      AddTo(demand[job.QueueName()], most->Total());
     }
   }
   for (const std::string& resource : Resources()) {

@@ -56,6 +56,7 @@ class RefQueues {
   void ShareOut();
   void ShareResource(const std::string& resource, const std::map<std::string, int64_t>& demand);
   [[nodiscard]] bool CouldEverGo(const RefJob& job) const;
+  [[nodiscard]] bool FitsAlone(const RefJob& job) const;
   [[nodiscard]] std::vector<std::string> Resources() const;
 
   const RefState& state_;

@@ -21,6 +21,8 @@ struct RefJob {
   Job object;
   std::optional<Placed> charge;
   int64_t last_epoch = 0;
+  /// Charged instead of their number, of a part that runs in waves with pods of several kinds.
+  std::optional<int64_t> charged_pods{};
   [[nodiscard]] std::string QueueName() const;
   /// Of its Job in a member: of a child, or its own.
   [[nodiscard]] JobKey MemberKey(const std::string& child) const;
@@ -31,6 +33,11 @@ struct RefJob {
   [[nodiscard]] ResourceList Total() const;
   /// What it asks for, with its totals.
   [[nodiscard]] ResourceList Requested() const;
+  /// What it may be granted where all of it is too much: the job as if it had only those pods, the
+  /// most first, its floor last. Nothing of one that goes whole or not at all.
+  [[nodiscard]] std::vector<RefJob> Parts() const;
+  /// `whole`, which is its only shard, with the pods of `part` at a time.
+  [[nodiscard]] Shard PartOf(Shard whole, const RefJob& part) const;
   /// All of it in one cluster, at the next epoch: one shard, or all children of a HyperJob.
   [[nodiscard]] std::vector<Shard> WholeIn(const std::string& cluster) const;
   /// What was reported of its pods since it was placed where it is.

@@ -260,6 +260,7 @@ Job AnyJob(int i) {
   } else if (job.topology.mode == TopologyMode::kHard && OneIn(6)) {
     job.topology.highest_tier_name = "rack";  // Needs the tree: waits.
   }
+  job.elastic = OneIn(5);
   job.split = OneOf({"when-needed", "when-needed", "allowed", "never"});
   if (OneIn(8)) {
     job.ties.plugins = {"svc"};
@@ -293,14 +294,14 @@ Job AnyJob(int i) {
 Job AnyJobOrHyperJob(int i) { return i % 8 == 5 ? AnyHyperJob(AnyJob(i), AnyTask) : AnyJob(i); }
 
 /// As the planner would have decided it, or (rarely) split.
-std::vector<Shard> AnyShards(const Job& job, int64_t epoch, bool partial = true) {
+std::vector<Shard> AnyShards(const Job& job, int64_t epoch, bool waves_too = true) {
   if (job.kind == JobKind::kHyperJob) {
     return AnyChildren(job, epoch);
   }
   std::vector<Shard> shards;
   const int first = Pick(kClusters);
   const int count = OneIn(6) ? 2 : 1;
-  const bool waves = partial && count == 1 && OneIn(4);
+  const bool waves = waves_too && count == 1 && OneIn(4);
   for (int s = 0; s < count; ++s) {
     Shard shard;
     shard.cluster = ClusterName((first + s) % kClusters);
@@ -372,20 +373,14 @@ World AnyWorld(const WorldOptions& options) {
   int64_t intent = 0;
   for (int j = 2 + Pick(kJobs - 1); j > 0; --j) {
     Job job = AnyJobOrHyperJob(j - 1);
-    if (!options.partial && job.kind == JobKind::kJob) {
-      job.min_available = 0;
-      for (const Task& task : job.tasks) {
-        job.min_available += task.replicas;
-      }
-    }
     if (options.running && OneIn(8)) {
-      job.placement = AnyShards(job, 1 + Pick(2), options.partial);
+      job.placement = AnyShards(job, 1 + Pick(2), options.waves);
     }
     world.objects.emplace_back(JobUpsert{job});
     if (options.running && OneIn(6)) {
       world.placed.emplace_back(Placed{job.key, job.uid, ++intent,
                                        kNow - Millis(OneOf({5, 500'000})),
-                                       AnyShards(job, 3, options.partial)});
+                                       AnyShards(job, 3, options.waves)});
     }
   }
   return world;

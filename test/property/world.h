@@ -23,7 +23,7 @@ struct World {
 struct WorldOptions {
   bool nodes = true;
   bool running = true;
-  bool partial = true;     ///< Gangs may be smaller than all pods, which then may run in waves.
+  bool waves = true;       ///< Placed jobs may run in waves.
   bool evictions = false;  ///< Placed jobs may be evicted, and jobs say more about that.
 };
 

@@ -98,6 +98,43 @@ TEST_CASE("checkpoints are thinned with their age and the State is still found")
   CHECK(Exported(Must(scene.ledger->Load())) == Exported(scene.fed.state));
 }
 
+TEST_CASE("cycles in which jobs give pods, and room is kept for a floor, are planned again") {
+  Scene scene(EveryCycles(3));
+  scene.fed.AddQueue("a").AddQueue("b").AddCluster("east", "cpu=8 pods=100");
+  const auto partial = [&](const std::string& key, const std::string& queue, int32_t pods,
+                           int32_t floor, bool elastic) {
+    scene.fed.AddJob(key, queue, pods, "cpu=1", [&](Job& job) {
+      job.tasks[0].min_available = floor;
+      job.min_available = floor;
+      job.elastic = elastic;
+    });
+  };
+  std::string decided;
+  const auto record = [&](Millis span) {
+    scene.Tick(span);
+    scene.Record();
+    for (const Action& action : scene.plan.actions) {
+      decided += std::string(ActionName(action.action)) + " " + action.job.name + ", ";
+    }
+  };
+  partial("n/trainer", "a", 6, 4, true);
+  partial("n/waves", "a", 9, 1, false);
+  record(Millis(1000));
+  partial("n/large", "b", 20, 3, true);  // All of it would never fit.
+  record(minutes(20));
+  record(minutes(1));
+  record(minutes(1));
+  CHECK(decided ==
+        "Place trainer, Place waves, Shrink waves, Shrink trainer, Shrink waves, Place large, ");
+  const LedgerReader reader = scene.Reader();
+  for (int64_t cycle = 1; cycle <= 4; ++cycle) {
+    const ReplayReport report = Must(Replay(reader, cycle));
+    CHECK_MESSAGE(report.Same(), report.difference);
+  }
+  CHECK(Exported(Must(scene.ledger->Load())) == Exported(scene.fed.state));
+  CHECK(Must(Audit(reader)).findings.empty());
+}
+
 TEST_CASE("replay finds what was changed in the journal, and so does the check") {
   Scene scene;
   Live(scene, 5);
