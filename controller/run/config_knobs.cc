@@ -274,7 +274,8 @@ std::vector<Knob> TimingKnobs() {
       {"sharing.minRuntime", "10m", "A job that says nothing itself is not evicted before",
        Span(
            Millis(0), [](Config & c) -> auto& { return c.sharing.min_runtime; })},
-      {"sharing.evictionsADay", "3", "A job is evicted at most so often in 24 hours; 0: never",
+      {"sharing.evictionsADay", "3",
+       "A job is evicted at most so often in 24 hours; 0: none is, nor an elastic trainer shrunk",
        Number(
            0, 1000, [](Config & c) -> auto& { return c.sharing.evictions_a_day; })},
       {"sharing.reserveAfter", "10m",
