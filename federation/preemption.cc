@@ -14,7 +14,7 @@ namespace caldera {
 /// Where it is and what it holds.
 Preemption::Candidate Preemption::CandidateOf(JobIndex index) const {
   const JobEntry& job = state_.job(index);
-  Candidate candidate{index, job.charge_queue, 0, 0, {}, {}, {}};
+  Candidate candidate{index, job.charge_queue, 0, 0, {}, {}, {}, {}};
   for (const Charge::Holding& holding : job.charge->held) {
     candidate.total.Add(holding.requests);
     const auto part = std::find_if(candidate.parts.begin(), candidate.parts.end(),
@@ -90,7 +90,7 @@ bool Preemption::Exceeds(const Claimant& claim, const Candidate& candidate,
     const bool exceeds =
         std::any_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
           return r != kinds_.pods && candidate.total[r] > 0 &&
-                 held_[n][r] > round_.shares()[n].deserved[r];
+                 SaturatingSub(held_[n][r], candidate.above[r]) > round_.shares()[n].deserved[r];
         });
     if (!exceeds) {
       return false;

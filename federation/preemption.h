@@ -4,7 +4,9 @@
 //     on its way out already, in a cluster that is Ready;
 //   - is of a reclaimable queue that exceeds its deserved, in a resource that both ask for, and so
 //     does every queue above it below the common ancestor, before each eviction, while the
-//     claimant's queue and those above it stay within theirs with the job (reclaim); or is of the
+//     claimant's queue and those above it stay within theirs with the job (reclaim). What a partial
+//     job has above its floor does not count there where it would go whole: or growth into idle
+//     room would cost it the floor that its queue deserves. Or it is of the
 //     claimant's own queue and of lower priority (preemption);
 //   - if it is its queue's only job: of a queue whose share is larger than the claimant's.
 // Above its deserved no queue of the claimant holds more afterwards than before: nobody is evicted
@@ -92,6 +94,7 @@ class Preemption {
     ResourceVector total;
     std::vector<std::pair<ClusterIndex, ResourceVector>> parts;  ///< Of that, by cluster.
     std::vector<int32_t> counts{};  ///< What it keeps, of one that is cut; it goes whole if empty.
+    ResourceVector above{};         ///< Of one that would go whole and could be cut: how far.
     [[nodiscard]] bool IsCut() const { return !counts.empty(); }
   };
   using Victims = std::vector<const Candidate*>;

@@ -19,7 +19,7 @@ Preemption::Candidate Preemption::CutTo(JobIndex index, std::vector<int32_t> cou
   const Shard& held = job.charge->shards.front();
   Shard kept = held;
   SetCounts(state_.spec(job), counts, kept);
-  Candidate cut{index, job.charge_queue, 0, 0, AmountsIn(state_, held.requests), {}, {}};
+  Candidate cut{index, job.charge_queue, 0, 0, AmountsIn(state_, held.requests), {}, {}, {}};
   cut.total.Subtract(AmountsIn(state_, kept.requests));
   cut.parts.emplace_back(job.charge->held.front().cluster, cut.total);
   cut.counts = std::move(counts);

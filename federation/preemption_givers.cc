@@ -114,11 +114,14 @@ const Preemption::Pool& Preemption::PoolOf(QueueIndex queue) {
     }
     Candidate candidate = CandidateOf(job);
     candidate.lost_work = LostWork(entry, candidate.total);
-    Add(pool, std::move(candidate));
-    const auto floor = state_.waves().contains(job) ? std::nullopt : FloorBelow(state_, entry);
-    if (floor.has_value()) {
-      Add(pool, CutTo(job, *floor));
+    if (const auto floor = FloorBelow(state_, entry)) {
+      Candidate cut = CutTo(job, *floor);
+      candidate.above = cut.total;
+      if (!state_.waves().contains(job)) {
+        Add(pool, std::move(cut));
+      }
     }
+    Add(pool, std::move(candidate));
   }
   std::sort(pool.candidates.begin(), pool.candidates.end(),
             [&](const Candidate& a, const Candidate& b) { return GoesBefore(a, b); });
