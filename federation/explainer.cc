@@ -110,9 +110,15 @@ PendingJob Explainer::Explain(JobIndex job) {
     if (Reason kept = KeptFor(entry); kept.verdict != Verdict::kNone) {
       reason = std::move(kept);
     } else if (reason.verdict == Verdict::kNone && first != kNoIndex && first != job) {
-      reason.verdict = Verdict::kFifo;
+      const int64_t own = PriorityValue(state_, entry.priority).value_or(0);
+      const int64_t ahead = PriorityValue(state_, state_.job(first).priority).value_or(0);
+      reason.verdict = ahead > own ? Verdict::kBehindPriority : Verdict::kFifo;
       reason.message = "queue " + pending.queue + " is fifo and its first job, " +
                        state_.job(first).key.ToString() + ", does not go yet";
+      if (ahead > own) {
+        reason.message += "; it comes first by its priority, " + std::to_string(ahead) +
+                          " against " + std::to_string(own);
+      }
     } else if (reason.verdict == Verdict::kNone) {
       reason.message = "nothing is in the way: the next round places it";
     }
@@ -147,7 +153,26 @@ Explainer::Answer Explainer::Judge(const JobClass& job_class, const JobEntry* jo
   if (reason.verdict == Verdict::kNone && block) {
     reason = round_.limits().Explain(*block);
   }
+  if (reason.verdict == Verdict::kNone && !job_class.preemptible) {
+    reason = NeverBorrows(job_class);
+  }
   return {std::move(reason), clusters};
+}
+
+/// Of jobs that are not preemptible: what their queue deserves does not hold one more.
+Reason Explainer::NeverBorrows(const JobClass& job_class) const {
+  const auto block = FindBorrowing(round_, job_class.queue, state_.facts(job_class.shape));
+  if (!block.has_value()) {
+    return {};
+  }
+  const std::string& resource = state_.resources().Name(block->resource);
+  const std::string& queue = state_.queue(block->queue).name;
+  return {Verdict::kFairShare,
+          "it is not preemptible, so it does not borrow: queue " + queue + " deserves " +
+              NamedAmount(resource, block->limit) + " and holds " +
+              FormatAmount(resource, block->used) + ", and it asks " +
+              FormatAmount(resource, block->requested),
+          {{"Queue/" + queue, resource, block->requested, block->used, block->limit}}};
 }
 
 /// A cluster that would take the job now is what the backoff keeps it from; of the others, what

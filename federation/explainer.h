@@ -47,6 +47,7 @@ class Explainer {
   [[nodiscard]] ClusterVerdict AskCluster(const ClusterView& cluster,
                                           const JobClass& job_class) const;
   [[nodiscard]] ClassIndex IndexOf(const JobClass& job_class) const;
+  [[nodiscard]] Reason NeverBorrows(const JobClass& job_class) const;
   [[nodiscard]] Reason KeptFor(const JobEntry& job) const;
   [[nodiscard]] Reason KeptFromIt(const ClusterView& cluster, const JobClass& job_class) const;
   [[nodiscard]] Reason SumUp(const JobClass& job_class, const ClusterVerdicts& clusters) const;

@@ -63,6 +63,8 @@ Knob AllowCluster(const State& state, JobIndex job, ClusterIndex cluster);
 /// The job's annotations, as far as they keep it in one cluster; `by` is 1, without edits where
 /// none does.
 Knob LetSplit(const State& state, JobIndex job);
+/// Others may evict it, so it may borrow.
+Knob LetBorrow(const State& state, JobIndex job);
 /// Its annotation max-clusters, which it has, by `by`.
 Knob RaiseMaxClusters(const State& state, JobIndex job);
 

@@ -174,6 +174,11 @@ Knob LetSplit(const State& state, JobIndex job) {
   });
 }
 
+Knob LetBorrow(const State& state, JobIndex job) {
+  return EditJob(state, job, {{"", Annotation("preemptible"), "false", "true"}},
+                 [](Job& object) { object.preemptible = true; });
+}
+
 Knob RaiseMaxClusters(const State& state, JobIndex job) {
   Knob knob;
   knob.from = state.spec(state.job(job)).max_clusters;

@@ -60,6 +60,7 @@ std::vector<Knob> Remedy::Next() {
     case Verdict::kQueueNotLeaf:
       return ForInnerQueue();
     case Verdict::kFifo:
+    case Verdict::kBehindPriority:
       return {MakeTraverse(before_, entry_.queue)};
     default:
       break;
@@ -68,6 +69,9 @@ std::vector<Knob> Remedy::Next() {
       explainer_.round().limits().Check(entry_.queue, entry_.tenant, after_.facts(entry_.shape));
   if (block && block->verdict == pending.verdict) {
     return ForBlock(*block);
+  }
+  if (pending.verdict == Verdict::kFairShare) {
+    return {LetBorrow(before_, job_)};
   }
   if (pending.verdict == Verdict::kNone) {
     return ForThisRound(pending.clusters);

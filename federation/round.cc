@@ -122,6 +122,21 @@ bool StaysWithin(const Round& round, QueueIndex queue, const ShapeFacts& facts) 
   return true;
 }
 
+std::optional<Block> FindBorrowing(const Round& round, QueueIndex queue, const ShapeFacts& facts) {
+  const ResourceKinds kinds(round.state().resources());
+  for (QueueIndex n = queue; n != round.tree().root(); n = round.tree().node(n).parent) {
+    const QueueShare& share = round.shares()[n];
+    for (const ResourceIndex r : facts.requested) {
+      const int64_t limit = kinds.device[r] ? share.within[r] : share.deserved[r];
+      if (r != kinds.pods && SaturatingAdd(share.held[r], facts.total[r]) > limit) {
+        return Block{Verdict::kFairShare, n,    kNoIndex, kNoIndex, r, facts.total[r],
+                     share.held[r],       limit};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<JobIndex> WaitingOrder(const Round& round) {
   const std::set<JobIndex> nobody;
   Contest contest(round.state(), round.tree(), round.shares(), round.entrants(), nobody);

@@ -3,6 +3,7 @@
 // starts from it; report and explain read the same figures from it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "federation/capacity.h"
@@ -52,6 +53,10 @@ class Round {
 /// With such a job, its queue and all above it stay within what they deserve; a queue that holds
 /// nothing does with any first job.
 bool StaysWithin(const Round& round, QueueIndex queue, const ShapeFacts& facts);
+
+/// The first resource of which its queue, or one above it, would hold more than it deserves with
+/// such a job; nothing where it would borrow nothing. What keeps back a job that never borrows.
+std::optional<Block> FindBorrowing(const Round& round, QueueIndex queue, const ShapeFacts& facts);
 
 /// The candidates that wait, best first: who is next if room appears, each counted as placed for
 /// those behind it. Jobs that are no candidates are not in it.

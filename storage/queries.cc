@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "federation/queue_state.h"
 #include "federation/report.h"
@@ -43,12 +44,12 @@ void AddToParents(const std::vector<QueueReport>& queues,
   }
   const std::map<std::string, JobCounts> own = counts;
   for (const auto& [name, jobs] : own) {
-    // A chain is no longer than there are queues, even if it went in a circle.
-    std::string above = parents[name];
-    for (size_t step = 0; step < queues.size() && !above.empty(); ++step) {
+    // A chain that goes in a circle ends where it comes to a queue again.
+    std::set<std::string> seen = {name};
+    for (std::string above = parents[name]; !above.empty() && seen.insert(above).second;
+         above = parents[above]) {
       counts[above].running += jobs.running;
       counts[above].pending += jobs.pending;
-      above = parents[above];
     }
   }
 }

@@ -220,7 +220,9 @@ Result<int64_t> FindJobRow(const LedgerReader& reader, const std::string& name) 
     CALDERA_TRY(best, FindUid(reader.database(), parts.name));
   }
   if (best == 0) {
-    return Fail(ErrorCode::kNotFound, "the ledger has no job `" + name + "`");
+    return Fail(ErrorCode::kNotFound, "the ledger has no job `" + name +
+                                          "`; one whose manifest is refused is in none: its Events "
+                                          "and `caldera validate` say why");
   }
   if (!others.empty()) {
     return Fail(ErrorCode::kInvalid, "there are several jobs `" + name + "`: " + best_namespace +

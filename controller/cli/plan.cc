@@ -246,6 +246,19 @@ class PlanRun {
     return why;
   }
 
+  // A Queue that is there but refused cannot be created: its mistakes are listed.
+  void DropRefused(std::vector<Edit>& edits) const {
+    const std::map<std::string, std::string> refused = RefusedQueues();
+    const bool creates = std::ranges::any_of(edits, [&](const Edit& edit) {
+      constexpr std::string_view kQueue = "Queue/";
+      return edit.object.starts_with(kQueue) && edit.field == "metadata.name" &&
+             refused.contains(edit.object.substr(kQueue.size()));
+    });
+    if (creates) {
+      edits.clear();
+    }
+  }
+
   // What this plan places is listed under placements; running is what ran before.
   void DropPlacedFromRunning() {
     std::vector<JobKey> placed;
@@ -267,6 +280,7 @@ class PlanRun {
       Explained& more = result_.explained[key];
       if (waits) {
         more = {WouldFitIf(before_, key), WhoIsAhead(after_, key)};
+        DropRefused(more.would_fit_if);
       }
     }
     watch_.Lap("wouldFitIf");

@@ -139,6 +139,46 @@ TEST_CASE("explain: clusters that may not take it, are not Ready, or are too sma
         "there is no cluster");
 }
 
+TEST_CASE("explain: a job that never borrows waits for what its queue deserves") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=16").AddQueue("a").AddQueue("b");
+  fed.AddJob("n/other", "b", 1, "cpu=8").AddJob("n/first", "a", 1, "cpu=4");
+  fed.Go();
+  fed.Do(JobDelete{testing::Key("n/other"), "uid-n/other"});
+  fed.AddJob("n/large", "b", 1, "cpu=40", [](Job& job) { job.hold = true; });
+  fed.AddQueue("a", [](Queue& queue) { queue.deserved = testing::Amounts("cpu=6"); });
+  fed.AddJob("n/keeps", "a", 1, "cpu=4", [](Job& job) { job.preemptible = false; });
+  CHECK(fed.Go().actions.empty());
+  const auto pending = ExplainPending(fed.state);
+  REQUIRE(pending.size() == 2);
+  CHECK(VerdictName(pending[0].verdict) == "FairShare");
+  CHECK(pending[0].message ==
+        "it is not preemptible, so it does not borrow: queue a deserves cpu 6 and holds 4, and it "
+        "asks 4");
+  REQUIRE(pending[0].figures.size() == 1);
+  CHECK(pending[0].figures[0].limit == 6000);
+  const std::vector<Edit> edits = WouldFitIf(fed.state, testing::Key("n/keeps"));
+  REQUIRE(edits.size() == 1);
+  CHECK(edits[0].field == "metadata.annotations[federation.caldera.sh/preemptible]");
+  CHECK(edits[0].to == "true");
+}
+
+TEST_CASE("explain: in a fifo queue who waits behind a higher priority is told so") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=4").AddPriorityClass("high", 10);
+  fed.AddQueue("q", [](Queue& queue) { queue.dequeue_strategy = DequeueStrategy::kFifo; });
+  fed.AddJob("n/small", "q", 1, "cpu=1");
+  fed.AddJob("n/head", "q", 1, "cpu=8", [](Job& job) { job.priority_class = "high"; });
+  CHECK(fed.Go().actions.empty());
+  const auto pending = ExplainPending(fed.state);
+  REQUIRE(pending.size() == 2);
+  CHECK(pending[1].job == testing::Key("n/small"));
+  CHECK(VerdictName(pending[1].verdict) == "BehindPriority");
+  CHECK(pending[1].message ==
+        "queue q is fifo and its first job, n/head, does not go yet; it comes first by its "
+        "priority, 10 against 0");
+}
+
 TEST_CASE("explain: room that is kept for others is FairShare, once a cluster has it") {
   Fed fed;
   fed.AddCluster("east", "cpu=10");

@@ -170,6 +170,8 @@ bool EditJob(State& state, const JobKey& key, const Edit& edit) {
     job.clusters.selector.clear();
   } else if (edit.field == prefix + "cluster-tolerations]") {
     job.clusters.tolerations = ParseTolerations(edit.to);
+  } else if (edit.field == prefix + "preemptible]" && edit.to == "true") {
+    job.preemptible = true;
   } else if (edit.field == prefix + "split]") {
     job.split = edit.to;
   } else if (edit.field == prefix + "max-clusters]") {

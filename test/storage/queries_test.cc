@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
+#include "federation/explain.h"
 #include "storage/backup.h"
 #include "test/storage/scene.h"
 
@@ -96,6 +99,23 @@ TEST_CASE("queues and tenants are listed with what they deserve and hold") {
             .find("team-a||cpu=20|cpu=4") != std::string::npos);
   CHECK(Rows(Must(ListTenants(reader)), {"tenant", "cluster", "quota", "running"})
             .find("team-a|east|cpu=10|-") != std::string::npos);
+}
+
+TEST_CASE("queues that form a cycle count each job once") {
+  Scene scene;
+  for (const auto& [name, parent] :
+       {std::pair("a", "b"), std::pair("b", "c"), std::pair("c", "a")}) {
+    scene.fed.AddQueue(name, [above = parent](Queue& queue) { queue.parent = above; });
+  }
+  scene.fed.AddJob("n/one", "a", 1, "cpu=1").AddJob("n/two", "a", 1, "cpu=1");
+  scene.Record(ExplainPending(scene.fed.state));
+  const Listing queues = Must(ListQueues(scene.Reader()));
+  for (const auto& row : queues.rows) {
+    const std::string& name = std::get<std::string>(row.front());
+    if (name == "a" || name == "b" || name == "c") {
+      CHECK_MESSAGE(std::get<int64_t>(row.back()) == 2, name);
+    }
+  }
 }
 
 TEST_CASE("jobs are listed by queue, tenant and state") {
