@@ -201,15 +201,15 @@ bool Preemption::Packs(const Claimant& claim, const ClusterView& cluster,
   return nodes.Pack(GangOf(state_.shape(shape), state_.facts(shape)));
 }
 
-/// From the giver `first` on, best first until it is enough; then those that turned out not to
-/// be needed stay. Nothing where it is not enough.
+/// From the giver `first` on, best first until it is enough, those before it last; then those that
+/// turned out not to be needed stay. Nothing where it is not enough.
 Preemption::Victims Preemption::Choose(const Claimant& claim, const ClusterView& cluster,
                                        const Missing& missing, const Givers& givers, size_t first) {
   Victims victims;
   Missing left = missing;
   bool enough = false;
-  for (size_t k = first; k < givers.all.size() && !enough; ++k) {
-    const Candidate& candidate = *givers.all[k];
+  for (size_t k = 0; k < givers.all.size() && !enough; ++k) {
+    const Candidate& candidate = *givers.all[(first + k) % givers.all.size()];
     const ResourceVector& there = AmountsThere(candidate, cluster);
     const bool helps = Enough(left) ? !there.IsZero() : Helps(candidate, there, left);
     if (!helps || !Eligible(claim, candidate)) {
@@ -226,6 +226,8 @@ Preemption::Victims Preemption::Choose(const Claimant& claim, const ClusterView&
   if (!enough) {
     return {};
   }
+  std::sort(victims.begin(), victims.end(),
+            [&](const Candidate* a, const Candidate* b) { return GoesBefore(*a, *b); });
   Spare(cluster, claim, missing, victims);
   return victims;
 }

@@ -128,7 +128,7 @@ std::optional<Preemption::Offer> Preemption::Best(const Claimant& claim, const C
     return !victims.empty() && StaysWithin(claim, round_.tree().root(), victims);
   };
   if (!serves() && givers.cuts > 0) {
-    // Some of those that could give have to go.
+    // Some of those that could give have to go, and others give besides.
     victims = Choose(claim, cluster, missing, givers, givers.cuts);
     Soften(cluster, claim, missing, givers, victims);
   }

@@ -222,6 +222,19 @@ TEST_CASE("Some give a part before others go, and who can give enough does not g
   }
 }
 
+TEST_CASE("Where the parts of all are not enough, one goes and another gives") {
+  Fed fed = TwoQueues();
+  Add(fed, "n/small", "a", {2, 1}, true);
+  Add(fed, "n/large", "a", {5, 4}, true);
+  Add(fed, "n/other", "b", {1, 1}, false);
+  fed.Go();
+  Pass(fed, std::chrono::minutes(20));
+  // Both parts are 2. Without n/small the floor of n/large is what its queue deserves.
+  Add(fed, "n/urgent", "b", {3, 3}, false);
+  CHECK(Said(fed.Go()) == "Evict n/small, Shrink n/large");
+  CHECK(PodsOf(fed, "n/large") == 4);
+}
+
 TEST_CASE("What is about to end is not counted as its queue's again") {
   Fed fed = TwoQueues();
   Add(fed, "n/other", "a", {1, 1}, false);
