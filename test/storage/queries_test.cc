@@ -111,7 +111,7 @@ TEST_CASE("queues that form a cycle count each job once") {
   scene.Record(ExplainPending(scene.fed.state));
   const Listing queues = Must(ListQueues(scene.Reader()));
   for (const auto& row : queues.rows) {
-    const std::string& name = std::get<std::string>(row.front());
+    const auto& name = std::get<std::string>(row.front());
     if (name == "a" || name == "b" || name == "c") {
       CHECK_MESSAGE(std::get<int64_t>(row.back()) == 2, name);
     }
