@@ -14,22 +14,23 @@ bool IsEdited(const WorkView& view, JobMemory& memory) {
   const auto kept = memory.kept.find(view.uid);
   const bool as_kept =
       kept != memory.kept.end() && kept->second == view.content && !view.digest.empty();
-  const uint64_t stamp = StampOf(view);
-  return (view.IsEdited() && !as_kept) || view.LeavesItsObject() ||
-         memory.stamps.try_emplace(view.uid, stamp).first->second != stamp;
+  const Stamp stamp = StampOf(view);
+  const bool as_stamped = memory.stamps.try_emplace(view.uid, stamp).first->second == stamp;
+  return (view.IsEdited() && !as_kept) || view.LeavesItsObject() || !as_stamped;
 }
 
 SeenWork FromView(const WorkView& view, JobMemory& memory) {
+  const bool edited = IsEdited(view, memory);
   return {view.ns,
           view.name,
           view.uid,
           view.cluster,
-          view.epoch,
+          memory.stamps.at(view.uid).epoch,
           view.intent,
           view.generation,
           view.suspended,
           view.deleting,
-          IsEdited(view, memory),
+          edited,
           view.LeavesItsObject(),
           view.uses,
           &view};
@@ -112,8 +113,8 @@ std::vector<SeenWork> SeeWorks(const std::vector<const WorkView*>& views, JobMem
 
 }  // namespace
 
-uint64_t StampOf(const WorkView& view) {
-  std::string text = view.digest;
+Stamp StampOf(const WorkView& view) {
+  std::string text = view.digest + "|" + view.job.ToString();
   for (const int64_t number : {view.index, view.intent, view.generation}) {
     text += "|" + std::to_string(number);
   }
@@ -123,7 +124,7 @@ uint64_t StampOf(const WorkView& view) {
   for (const std::string& use : view.uses) {
     text += "|" + use;
   }
-  return std::hash<std::string>()(text);
+  return {view.epoch, std::hash<std::string>()(text)};
 }
 
 SeenJob See(const std::string& uid, const State& state, const Observer& observer, JobMemory& memory,

@@ -19,6 +19,15 @@ namespace caldera {
 
 using WorkKey = std::pair<std::string, std::string>;  ///< Namespace and name.
 
+/// What only Caldera changes of a shard's Work: its annotations. The epoch is kept beside the hash
+/// of the others, since a Work whose annotation was edited still is the shard of its epoch.
+struct Stamp {
+  int64_t epoch = 0;
+  uint64_t hash = 0;
+  friend bool operator==(const Stamp&, const Stamp&) = default;
+};
+Stamp StampOf(const WorkView& view);
+
 /// What is remembered of one job between looks. Lost at a restart, when all of it has been shown.
 struct JobMemory {
   struct Placement {
@@ -43,7 +52,7 @@ struct JobMemory {
   /// that it is not taken for an edit.
   std::map<std::string, std::string> kept;
   /// Works by uid: StampOf as it was written, or seen first.
-  std::map<std::string, uint64_t> stamps;
+  std::map<std::string, Stamp> stamps;
 
   std::optional<int64_t> recalled;  ///< The charge (its intent) that is to be given back.
   int64_t checked_generation = 0;   ///< Of the parent, whose edits are followed or held.
@@ -72,9 +81,6 @@ struct JobMemory {
   Time pending_since;  ///< Since when Pending could have been written.
   Time ended;          ///< When it was first seen to have ended, where no Work says so.
 };
-
-/// A hash of what only Caldera changes of a shard's Work: its annotations.
-uint64_t StampOf(const WorkView& view);
 
 /// One Work of a job.
 struct SeenWork {

@@ -156,6 +156,8 @@ TEST_CASE("what is taken off a Work, with an edit or alone, is put back at once"
         R"({"metadata":{"annotations":{)" + ours + R"(uses":null}}})",
         R"({"metadata":{"annotations":{)" + ours + R"(generation":null}}})",
         R"({"metadata":{"annotations":{)" + ours + R"(intent":"99"}}})",
+        R"({"metadata":{"annotations":{)" + ours + R"(epoch":"7"}}})",
+        R"({"metadata":{"annotations":{)" + ours + R"(job":"team-a/other"}}})",
         std::string(R"({"metadata":{"finalizers":null}})"),
         std::string(R"({"spec":{"preserveResourcesOnDeletion":true}})")}) {
     CAPTURE(patch);
