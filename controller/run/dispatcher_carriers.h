@@ -103,6 +103,7 @@ class Carriers : public std::enable_shared_from_this<Carriers> {
   void FetchSource(const WorkKey& key, const Reference& reference);
   void Keep(const Carrier& carrier);
   bool MayPutBack(const WorkKey& key);
+  void LookAfterPause(const WorkKey& key);
 
   Client& client_;
   const State& state_;

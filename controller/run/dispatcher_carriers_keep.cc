@@ -59,7 +59,7 @@ void Carriers::FetchSource(const WorkKey& key, const Reference& reference) {
                   self->Keep(MakeReferenceCarrier(reference, *object,
                                                   key.first.substr(ExecutionNamespace("").size())));
                 } else if (!object && object.error().code != ErrorCode::kNotFound) {
-                  self->handlers_.on_failed();
+                  self->LookAfterPause(key);
                 }
               });
 }
@@ -73,9 +73,11 @@ void Carriers::Keep(const Carrier& carrier) {
     return;
   }
   const bool edited = seen.has_value() && seen->edited;
-  Write(carrier, [self = shared_from_this(), key, edited](const Status& done) {
+  Write(carrier, [self = shared_from_this(), key, other_hand, edited](const Status& done) {
     const auto users = self->users_.find(key);
-    if (!done) {
+    if (!done && other_hand) {
+      self->LookAfterPause(key);
+    } else if (!done) {
       self->handlers_.on_failed();
     } else if (edited && users != self->users_.end()) {
       self->handlers_.on_put_back(*users->second.jobs.begin(), key);
@@ -91,18 +93,27 @@ bool Carriers::MayPutBack(const WorkKey& key) {
   if (last.timer != 0) {
     return false;
   }
-  const Time next = last.at + last.pause;
-  if (last.pause > Millis(0) && now < next) {
-    last.timer = client_.executor().PostAt(next, [self = shared_from_this(), key] {
-      self->putting_back_[key].timer = 0;
-      self->Look(key);
-    });
+  if (last.pause > Millis(0) && now < last.at + last.pause) {
+    LookAfterPause(key);
     return false;
   }
   const bool again = now < last.at + 4 * last.pause;
   last.pause = again ? std::min(2 * last.pause, options_.longest_backoff) : kFirstPause;
   last.at = now;
   return true;
+}
+
+// Where somebody was at it just now, or putting it back failed.
+void Carriers::LookAfterPause(const WorkKey& key) {
+  PuttingBack& last = putting_back_[key];
+  if (last.timer != 0) {
+    return;
+  }
+  const Time at = std::max(last.at + last.pause, client_.executor().Now());
+  last.timer = client_.executor().PostAt(at, [self = shared_from_this(), key] {
+    self->putting_back_[key].timer = 0;
+    self->Look(key);
+  });
 }
 
 // Of a Queue: its name; empty: it is the Work of none.

@@ -210,15 +210,19 @@ TEST_CASE("the finalizers of others stay, and Karmada's is there before a Work i
   CHECK(finalizers == Value::List{Value("karmada.io/execution-controller"), Value("other/one")});
 }
 
-/// A job `wide` that runs in waves in cluster east, and one that uses a ConfigMap.
+/// A job `wide` that runs in waves in cluster east, and one that uses a ConfigMap and a Secret.
 struct Carried {
   Carried() {
     plane.Fleet({"east"});
     plane.Merge(ControlPlane::kQueues + "/gold", R"({"spec":{"capability":{"cpu":"4"}}})");
     plane.Create("/api/v1/namespaces/team-a/configmaps",
                  R"({"metadata":{"name":"cfg"},"data":{"a":"b"}})");
+    plane.Create("/api/v1/namespaces/team-a/secrets",
+                 R"({"metadata":{"name":"token"},"data":{"a":"Yg=="}})");
     controller.emplace(plane.server, plane.executor, plane.ledger);
-    plane.Submit("train", 1, R"(,"volumes":[{"name":"v","configMap":{"name":"cfg"}}])");
+    plane.Submit("train", 1,
+                 R"(,"volumes":[{"name":"v","configMap":{"name":"cfg"}},)"
+                 R"({"name":"s","secret":{"secretName":"token"}}])");
     plane.Advance(kAWhile);
     const std::string uid =
         TextAt(plane.Create(ControlPlane::kJobs,
@@ -229,7 +233,8 @@ struct Carried {
                             R"("image":"i","resources":{"requests":{"cpu":"1"}}}]}}}]}})"),
                {"metadata", "uid"});
     plane.Advance(kAWhile);
-    works = {"caldera-queue.gold", "caldera-queue.caldera-" + uid, "caldera-configmap.team-a.cfg"};
+    works = {"caldera-queue.gold", "caldera-queue.caldera-" + uid, "caldera-configmap.team-a.cfg",
+             "caldera-secret.team-a.token"};
     for (const std::string& work : works) {
       CAPTURE(work);
       written[work] = plane.Get(kWorks + work);
@@ -296,6 +301,47 @@ TEST_CASE("a Queue's Work whose object was edited is put back at once, its capab
     carried.plane.Merge(kWorks + work,
                         R"({"spec":{"workload":{"manifests":[)" + WriteJson(manifest) + "]}}}");
     carried.CheckAsWritten(work);
+  }
+}
+
+TEST_CASE("a Work whose ConfigMap or Secret was edited or stripped is put back at once") {
+  Carried carried;
+  for (const std::string& work : {carried.works[2], carried.works[3]}) {
+    for (const std::string patch : {R"({"data":{"a":"Yw=="}})", R"({"data":null})",
+                                    R"({"metadata":{"name":"other"}})", R"({"kind":"Pod"})"}) {
+      CAPTURE(work);
+      CAPTURE(patch);
+      Value manifest = ManifestOf(carried.written[work]);
+      const Value changes = *ParseJson(patch);
+      for (const Member& member : changes.AsMap()) {
+        manifest.Set(member.key, member.value);
+      }
+      carried.plane.Merge(kWorks + work,
+                          R"({"spec":{"workload":{"manifests":[)" + WriteJson(manifest) + "]}}}");
+      carried.CheckAsWritten(work);
+      carried.plane.Advance(kAWhile);
+    }
+  }
+  CHECK(carried.plane.Reasons().count("WorkEdited") > 0);
+}
+
+TEST_CASE("what could not be put back for a moment is put back soon after") {
+  for (const std::string patch :
+       {R"({"metadata":{"annotations":null}})", R"({"metadata":{"labels":null}})",
+        R"({"spec":{"workload":{"manifests":[]}}})"}) {
+    Carried carried;
+    for (const std::string& work : carried.works) {
+      CAPTURE(work);
+      CAPTURE(patch);
+      carried.controller->wire.forbidden = "/configmaps/";
+      carried.controller->wire.refused = "PATCH works";
+      carried.plane.Merge(kWorks + work, patch);
+      carried.plane.Advance(kAtOnce);
+      carried.controller->wire.forbidden = "";
+      carried.controller->wire.refused = "";
+      carried.plane.Advance(Millis(5'000));
+      carried.CheckAsWritten(work);
+    }
   }
 }
 
