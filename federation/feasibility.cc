@@ -174,8 +174,9 @@ const ClusterBackoff* LiveBackoff(const JobEntry& job, std::string_view cluster,
 }
 
 Verdict VerdictOf(const ClusterBackoff& backoff) {
-  for (const Verdict verdict : {Verdict::kNameConflict, Verdict::kApplyFailed,
-                                Verdict::kStuckInMember, Verdict::kTooLarge}) {
+  for (const Verdict verdict :
+       {Verdict::kMissingReference, Verdict::kNameConflict, Verdict::kApplyFailed,
+        Verdict::kStuckInMember, Verdict::kTooLarge}) {
     if (backoff.reason == VerdictName(verdict)) {
       return verdict;
     }
@@ -205,10 +206,12 @@ Reason BacksOff(const State& state, const JobEntry& job, std::string_view cluste
     pods += task.replicas;
   }
   const std::string& why = backoff->message.empty() ? backoff->reason : backoff->message;
-  Reason reason{
-      VerdictOf(*backoff),
-      why + (why.empty() ? "" : "; ") + "not tried again before " + FormatTime(backoff->until),
-      {}};
+  const Verdict verdict = VerdictOf(*backoff);
+  // What is missing is looked for all the while.
+  const std::string when = verdict == Verdict::kMissingReference
+                               ? "it is looked for again and again"
+                               : "not tried again before " + FormatTime(backoff->until);
+  Reason reason{verdict, why + (why.empty() ? "" : "; ") + when, {}};
   if (pods > 0) {
     reason.figures.push_back({"Cluster/" + std::string(cluster), "", pods, 0, 0});
   }

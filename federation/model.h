@@ -292,9 +292,9 @@ inline int32_t SumOfPods(int32_t a, int32_t b) {
       std::min<int64_t>(int64_t{a} + b, std::numeric_limits<int32_t>::max()));
 }
 
-/// A cluster that could not take a job, for a while: `reason` is a verdict's name (NameConflict,
-/// ApplyFailed, StuckInMember, TooLarge; what else it may be counts as Backoff). It is refused to
-/// that job before `until`, and no longer at it.
+/// A cluster that could not take a job, for a while: `reason` is a verdict's name
+/// (MissingReference, NameConflict, ApplyFailed, StuckInMember, TooLarge; what else it may be
+/// counts as Backoff). It is refused to that job before `until`, and no longer at it.
 struct ClusterBackoff {
   std::string cluster;
   std::string reason;

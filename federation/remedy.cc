@@ -16,6 +16,7 @@ namespace {
 /// Which clusters are tried first: those where the least has to be changed.
 int Effort(Verdict verdict) {
   switch (verdict) {
+    case Verdict::kMissingReference:
     case Verdict::kNameConflict:
     case Verdict::kApplyFailed:
     case Verdict::kStuckInMember:
@@ -50,7 +51,10 @@ std::vector<Knob> Remedy::Next() {
     case Verdict::kSuspended:
       return {Resume(before_, job_)};
     case Verdict::kMissingReference:
-      return ForReferences();
+      if (std::vector<Knob> references = ForReferences(); !references.empty()) {
+        return references;
+      }
+      break;  // A cluster lacks them.
     case Verdict::kNamespaceNotPropagated:
       return {PropagateNamespace(before_, entry_.tenant)};
     case Verdict::kQueueMissing:
@@ -88,7 +92,7 @@ std::vector<Knob> Remedy::ForReferences() {
   for (const std::string& reference : entry_.rare().missing_references) {
     knobs.push_back(CreateReference(reference));
   }
-  if (knobs.empty() && entry_.priority != kNoIndex) {
+  if (knobs.empty() && !PriorityValue(after_, entry_.priority).has_value()) {
     knobs.push_back(CreatePriorityClass(after_.priority(entry_.priority).name));
   }
   return knobs;
@@ -288,6 +292,7 @@ std::vector<Knob> Remedy::ForCluster(const ClusterView& cluster, Verdict verdict
       // Nothing to edit: it is the cluster that does not serve Jobs.
       return knob.edits(1).empty() ? std::vector<Knob>() : std::vector<Knob>{knob};
     }
+    case Verdict::kMissingReference:
     case Verdict::kNameConflict:
     case Verdict::kApplyFailed:
     case Verdict::kStuckInMember:

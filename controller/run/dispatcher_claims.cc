@@ -108,9 +108,8 @@ bool JobLook::HoldForClaims() {
   for (const auto& [cluster, names] : absent) {
     KeepOut(cluster, names);
   }
-  memory_.recalled = intent_;
+  Recall();
   Again(memory_.claims.at);
-  Learnt();
   Step();
   return true;
 }

@@ -49,6 +49,9 @@ void JobLook::Step() {
   }
   const bool charged = seen_.entry != nullptr && seen_.entry->charge.has_value();
   intent_ = charged ? charge().intent : 0;
+  unsent_ = charged && seen_.works.empty() &&
+            std::all_of(charge().shards.begin(), charge().shards.end(),
+                        [this](const Shard& shard) { return shard.epoch > memory_.sent_epoch; });
   if (++steps_ > kMostSteps + kMostStepsAShard * (charged ? charge().shards.size() : 0)) {
     Fail({ErrorCode::kUnavailable, "what is written does not stay: somebody else changes it"});
     return;
@@ -89,7 +92,9 @@ void JobLook::StepNone() {
     PatchParent(seen_.placement.empty() ? std::nullopt : std::optional<std::string>(""));
     return;
   }
-  if (WriteStatus() || RecheckReferences() || RecheckClaims()) {
+  // While it is charged, what is missing is what it is recalled for.
+  const bool held = seen_.entry->charge.has_value();
+  if (WriteStatus() || (!held && (RecheckReferences() || RecheckClaims()))) {
     return;
   }
   Finish();

@@ -90,6 +90,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   void LookAtWork(const WorkKey& key, const Value& work);
   void RememberWork(const WorkKey& key, const Value& work);
   [[nodiscard]] std::set<std::string> Clusters() const;
+  void Recall();
   void GiveBack(const std::set<std::string>& clusters, Verdict verdict, const std::string& message,
                 Time until);
   void RecallFrom(const std::set<std::string>& clusters, Verdict verdict,
@@ -157,6 +158,7 @@ class JobLook : public std::enable_shared_from_this<JobLook> {
   SeenJob seen_;        ///< Of this step: what it points to may be gone when a request is answered.
   EventTarget target_;  ///< Copied from it.
   int64_t intent_ = 0;  ///< Likewise: of the charge.
+  bool unsent_ = false;  ///< Likewise: no Work of it was sent.
   size_t steps_ = 0;
   bool stopped_ = false;
   bool created_ = false;  ///< By this look: the job is placed.

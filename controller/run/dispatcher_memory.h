@@ -54,6 +54,7 @@ struct JobMemory {
   /// Works by uid: StampOf as it was written, or seen first.
   std::map<std::string, Stamp> stamps;
 
+  int64_t sent_epoch = 0;           ///< The highest of which a Work was sent, be it in vain.
   std::optional<int64_t> recalled;  ///< The charge (its intent) that is to be given back.
   int64_t checked_generation = 0;   ///< Of the parent, whose edits are followed or held.
   /// By replicatedJob (of a Job: empty): its shards, edited alike, are as that generation wants

@@ -96,8 +96,13 @@ bool JobLook::RecheckReferences() {
   }
   if (memory_.references.generation != 0 &&
       memory_.references.generation != seen_.parent->generation) {
-    // It was edited: what it refers to now is seen at the next dispatch.
+    // It was edited: what it refers to now is seen at the next dispatch, wherever that is.
     ForgetReferences();
+    for (const ClusterBackoff& backoff : seen_.entry->rare().backoffs) {
+      if (backoff.reason == VerdictName(Verdict::kMissingReference)) {
+        LetIn(backoff.cluster);
+      }
+    }
     return false;
   }
   if (memory_.references.at > Now()) {

@@ -258,6 +258,8 @@ void JobLook::CreateShard() {
     RecallEdited(work.error());
     return;
   }
+  memory_.sent_epoch = std::max(memory_.sent_epoch, shards[index].epoch);
+  unsent_ = false;
   context_.client.Create(
       resource::Works(), key.first, *work, OnObject([this, key, cluster](Result<Value> made) {
         if (made) {
@@ -355,7 +357,15 @@ void JobLook::GiveBack(const std::set<std::string>& clusters, Verdict verdict,
     context_.observer.SetBackoff(uid_, {cluster, std::string(VerdictName(verdict)), message, until},
                                  Now());
   }
+  Recall();
+}
+
+// By a backoff of its clusters, which was told to the observer.
+void JobLook::Recall() {
   memory_.recalled = intent_;
+  if (unsent_) {
+    context_.observer.SetNothingSent(uid_);
+  }
   Learnt();
 }
 

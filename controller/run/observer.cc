@@ -417,6 +417,8 @@ void Observer::SetMissingReferences(const std::string& job_uid, std::vector<std:
   impl_->jobs().SetMissingReferences(job_uid, std::move(missing));
 }
 
+void Observer::SetNothingSent(const std::string& job_uid) { impl_->jobs().SetNothingSent(job_uid); }
+
 void Observer::SetBackoff(const std::string& job_uid, ClusterBackoff backoff, Time /*now*/) {
   impl_->jobs().SetBackoff(job_uid, std::move(backoff));
 }

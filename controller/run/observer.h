@@ -90,6 +90,10 @@ class Observer {
   /// What the dispatcher learnt: references that are not there (empty: all are), a cluster that
   /// cannot take the job until `until`.
   void SetMissingReferences(const std::string& job_uid, std::vector<std::string> missing, Time now);
+  /// Of what the job is charged for no Work was sent, nor will be: once it is recalled it is given
+  /// back without the margin for one that may be on its way. What an earlier process may have sent
+  /// is waited for all the same.
+  void SetNothingSent(const std::string& job_uid);
   /// Replaces an earlier one for the same cluster.
   void SetBackoff(const std::string& job_uid, ClusterBackoff backoff, Time now);
 

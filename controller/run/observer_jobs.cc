@@ -179,6 +179,13 @@ void JobBook::SetMissingReferences(const std::string& uid, std::vector<std::stri
   }
 }
 
+void JobBook::SetNothingSent(const std::string& uid) {
+  if (const auto it = records_.find(uid); it != records_.end()) {
+    it->second.unsent = true;
+    Touch(uid);
+  }
+}
+
 void JobBook::SetBackoff(const std::string& uid, ClusterBackoff backoff) {
   if (FindRecord(uid) != nullptr) {
     Touch(uid).backoffs.push_back(std::move(backoff));

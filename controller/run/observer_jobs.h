@@ -32,6 +32,7 @@ class JobBook {
   void SpoilWork(const std::string& ns, const std::string& name);
   void DeleteWork(const std::string& ns, const std::string& name, const std::string& uid, Time now);
   void SetMissingReferences(const std::string& uid, std::vector<std::string> missing);
+  void SetNothingSent(const std::string& uid);
   void SetBackoff(const std::string& uid, ClusterBackoff backoff);
 
   enum class Answer : uint8_t { kObeyed, kRefused, kNoTarget, kNotYet };
@@ -75,6 +76,7 @@ class JobBook {
     bool refused = false;
     bool opted_in = true;
     bool had_work = false;     ///< Since it was last given back.
+    bool unsent = false;       ///< The charge, which is recalled: no Work of it is on its way.
     bool edited = false;       ///< Its spec was, since it last held nothing.
     uint64_t fingerprint = 0;  ///< Of what intake reads; 0: not known.
     Time clear;                ///< Before then a Work that was not seen may be on its way.

@@ -228,7 +228,7 @@ bool JobBook::MayRelease(Record& record, Time now) {
   if (!record.works.empty() || !record.view.placement.empty()) {
     return false;
   }
-  if (!record.had_work) {
+  if (!record.had_work && !record.unsent) {
     // None was seen, yet one may be on its way this very moment.
     record.had_work = true;
     record.clear = std::max(record.clear, now + options_.release_margin);
@@ -320,9 +320,11 @@ bool JobBook::TakeOne(const std::string& uid, Time now, std::vector<Change>& cha
     changes.emplace_back(JobUpsert{std::move(job)});
     dirty_.insert(uid);
   }
+  record.unsent = record.unsent && unwanted;
   if (unwanted && MayRelease(record, now)) {
     changes.emplace_back(Released{record.view.key, uid, 0});
     record.had_work = false;
+    record.unsent = false;
     dirty_.insert(uid);
   }
   return true;

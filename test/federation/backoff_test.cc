@@ -117,6 +117,25 @@ TEST_CASE("explain names the reason of the backoff with its message and figures"
   }
 }
 
+TEST_CASE("a cluster that lacks what a job refers to says so, and no time that is not waited for") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=8");
+  fed.AddJob("n/a", "default", 2, "cpu=2", [&](Job& job) {
+    job.backoffs = {{"east", "MissingReference", "cluster east lacks PersistentVolumeClaim/n/data",
+                     fed.state.now() + kLong}};
+  });
+  fed.Go();
+  const std::vector<PendingJob> pending = ExplainPending(fed.state);
+  REQUIRE(pending.size() == 1);
+  CHECK(pending[0].verdict == Verdict::kMissingReference);
+  CHECK(pending[0].message ==
+        "cluster east could not take it: cluster east lacks PersistentVolumeClaim/n/data; it is "
+        "looked for again and again");
+  const std::vector<Edit> edits = WouldFitIf(fed.state, {"n", "a"});
+  REQUIRE(edits.size() == 1);
+  CHECK(edits[0].field.find("backoffs") != std::string::npos);
+}
+
 TEST_CASE("a cluster without room says so although it backs off too") {
   Fed fed = TwoClusters();
   fed.AddJob("n/a", "default", 1, "cpu=12", [&](Job& job) {

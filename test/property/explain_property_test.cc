@@ -40,8 +40,9 @@ TEST_CASE("property: every pending job has one verdict, and its figures are brok
           job.verdict == Verdict::kFairShare || job.verdict == Verdict::kInsufficientResources ||
           job.verdict == Verdict::kLargerThanFederation;
       const bool backs_off =
-          job.verdict == Verdict::kNameConflict || job.verdict == Verdict::kApplyFailed ||
-          job.verdict == Verdict::kStuckInMember || job.verdict == Verdict::kBackoff;
+          job.verdict == Verdict::kMissingReference || job.verdict == Verdict::kNameConflict ||
+          job.verdict == Verdict::kApplyFailed || job.verdict == Verdict::kStuckInMember ||
+          job.verdict == Verdict::kBackoff;
       const bool not_split =
           job.verdict == Verdict::kSplitUnsafe || job.verdict == Verdict::kMaxClusters;
       // A job without pods has none that a cluster refused; nodes may tell what sums do not.

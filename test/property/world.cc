@@ -280,7 +280,8 @@ Job AnyJob(int i) {
     job.missing_references = {"Secret/t/x"};
   }
   if (OneIn(6)) {
-    job.backoffs.push_back({ClusterName(Pick(kClusters)), OneOf({"ApplyFailed", "else"}), "no",
+    job.backoffs.push_back({ClusterName(Pick(kClusters)),
+                            OneOf({"ApplyFailed", "MissingReference", "else"}), "no",
                             OneOf({kNow - Millis(1), kNow, kNow + Millis(1)})});
   }
   if (OneIn(4)) {

@@ -72,7 +72,9 @@ TEST_CASE("claims: one that is nowhere holds the job until it is somewhere") {
   CHECK(c.plane.Works().empty());
   const std::vector<std::string> told = c.Messages("Queued");
   REQUIRE(!told.empty());
-  CHECK(told.front().find("lacks PersistentVolumeClaim/team-a/data") != std::string::npos);
+  CHECK(told.front() ==
+        "MissingReference: cluster east could not take it: cluster east lacks "
+        "PersistentVolumeClaim/team-a/data; it is looked for again and again");
   // Looked for about once a minute and cluster, and never placed in vain again.
   CHECK(c.Reads() > 30);
   CHECK(c.Reads() < 90);
