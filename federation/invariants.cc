@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -18,7 +19,7 @@ namespace {
 /// Holds every rule against one plan, action by action.
 class Checker {
  public:
-  explicit Checker(const State& state) : state_(state), limits_(state) {}
+  explicit Checker(const State& state) : state_(state) {}
 
   std::vector<std::string> Run(const Plan& plan) {
     for (size_t k = 0; k < plan.actions.size(); ++k) {
@@ -28,8 +29,10 @@ class Checker {
       CheckAction(action);
     }
     job_ = nullptr;
-    for (const std::string& broken : limits_.Reserved()) {
-      Expect(false, broken);
+    if (limits_.has_value()) {
+      for (const std::string& broken : limits_->Reserved()) {
+        Expect(false, broken);
+      }
     }
     return std::move(broken_);
   }
@@ -121,7 +124,7 @@ class Checker {
       Expect(there == state_.clusters().end() || state_.PodsOf(job, there->second) == 0,
              "pods of it are still in cluster ", shard.cluster);
       if (CheckCluster(state_.spec(job).clusters, shard)) {
-        for (const std::string& broken : limits_.Charge(job, shard)) {
+        for (const std::string& broken : Limits().Charge(job, shard)) {
           Expect(false, broken);
         }
       }
@@ -185,7 +188,7 @@ class Checker {
     CheckCandidate(job);
     CheckQueue(job);
     if (CheckCluster(spec.clusters, more)) {
-      for (const std::string& broken : limits_.Charge(job, more)) {
+      for (const std::string& broken : Limits().Charge(job, more)) {
         Expect(false, broken);
       }
     }
@@ -207,9 +210,9 @@ class Checker {
   }
 
   void CheckQueue(const JobEntry& job) {
-    const std::vector<QueueIndex>& chain = limits_.Chain(job.queue);
+    const std::vector<QueueIndex>& chain = Limits().Chain(job.queue);
     Expect(!chain.empty(), "its queue does not lead to the root");
-    Expect(limits_.IsLeaf(job.queue), "its queue is no leaf");
+    Expect(Limits().IsLeaf(job.queue), "its queue is no leaf");
     for (const QueueIndex queue : chain) {
       Expect(state_.queue(queue).object->state == QueueState::kOpen, "queue ",
              state_.queue(queue).name, " is not Open");
@@ -439,10 +442,12 @@ class Checker {
     return true;
   }
 
+  LimitCheck& Limits() { return limits_.has_value() ? *limits_ : limits_.emplace(state_); }
+
   const State& state_;
-  LimitCheck limits_;
-  const JobKey* job_ = nullptr;  ///< Whom the rules are about; nullptr: the plan.
-  std::vector<bool> placed_;     ///< By JobIndex.
+  std::optional<LimitCheck> limits_;  ///< Once something is asked for.
+  const JobKey* job_ = nullptr;       ///< Whom the rules are about; nullptr: the plan.
+  std::vector<bool> placed_;          ///< By JobIndex.
   std::vector<std::string> broken_;
 };
 

@@ -138,6 +138,7 @@ std::vector<std::string> LimitCheck::Charge(const JobEntry& job, const Shard& sh
     Prefix(broken, from, "capability of queue ", state_.queue(queue).name);
   }
   held_[job.queue].Add(requests);
+  charged_.Add(requests);
   return broken;
 }
 
@@ -286,6 +287,9 @@ std::vector<std::string> LimitCheck::Reserved() {
   const QueueIndex root = state_.queues().find(kRootQueue)->second;
   const ResourceVector total = Total();
   for (ResourceIndex r = 0; r < state_.resources().size(); ++r) {
+    if (charged_[r] == 0) {
+      continue;  // No more is held than before.
+    }
     const int64_t room = std::min(total[r], capabilities_[root][r]);
     std::vector<int64_t> guarantees(children_.size(), 0);
     guarantees[root] = std::min(GuaranteeOf(root, r), room);

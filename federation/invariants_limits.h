@@ -55,6 +55,7 @@ class LimitCheck {
   std::vector<ResourceVector> used_;               ///< By QueueIndex, descendants in it.
   std::vector<ResourceVector> held_before_;        ///< Own, on clusters that count.
   std::vector<ResourceVector> held_;
+  ResourceVector charged_;  ///< By this plan.
   std::map<ClusterIndex, ResourceVector> free_;
   std::map<TenantIndex, std::vector<Quota>> quotas_;  ///< Those that were asked for.
   std::map<TenantIndex, ResourceVector> tenants_;

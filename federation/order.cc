@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <utility>
 
 #include "federation/gate.h"
 #include "federation/share.h"
@@ -27,7 +28,8 @@ bool IsWithin(const QueueShare& share, const ResourceVector& held, const ShapeFa
 }
 
 Contest::Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
-                 const std::vector<Entrant>& entrants, const std::set<JobIndex>& settled)
+                 const std::vector<Entrant>& entrants, const std::set<JobIndex>& settled,
+                 std::vector<bool> out)
     : state_(state),
       tree_(tree),
       shares_(shares),
@@ -35,7 +37,8 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
       kinds_(state.resources()),
       usage_weight_(UsageWeight(state)),
       queues_(tree.size()),
-      dropped_(state.classes().size(), false) {
+      dropped_(std::move(out)) {
+  dropped_.resize(state.classes().size(), false);
   uint32_t rank = 0;
   for (const auto& [name, i] : state.queues()) {
     Node& node = queues_[i];

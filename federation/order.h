@@ -3,8 +3,7 @@
 //      that holds nothing counts as within);
 //   2. queue priority, higher first;
 //   3. share, smaller first: the largest of ((1 - h) held + h used) / deserved over the resources
-//   the
-//      job asks for; `used` is what was used lately (usage.h), h the setting usage_weight;
+//      the job asks for; `used` is what was used lately (usage.h), h the setting usage_weight;
 //   4. the queue's creation, then its name.
 // Inside a queue: PriorityClass value, higher first; the tenant's part of what the queue holds and
 // used (mixed as above), divided by the tenant's weight, smaller first; the job's creation, uid,
@@ -51,9 +50,10 @@ class Contest {
   /// As the best job now, one of that class in that lane would not be placed and change nothing.
   using Doomed = std::function<bool(LaneIndex, ClassIndex)>;
   /// Borrows all but the entrants. `settled`: jobs of theirs that are dealt with already; they
-  /// count as held.
+  /// count as held. `out`: by ClassIndex, those that do not compete; all may be left out.
   Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
-          const std::vector<Entrant>& entrants, const std::set<JobIndex>& settled);
+          const std::vector<Entrant>& entrants, const std::set<JobIndex>& settled,
+          std::vector<bool> out = {});
 
   /// What the best job's queue and those above it hold by now, itself not in it: it stays within
   /// deserved even if it is the first there.

@@ -59,6 +59,25 @@ std::string WhySplit(const std::vector<Shard>& shards) {
   return why;
 }
 
+/// No shape with candidates asks for more of anything.
+ShapeFacts LargestAsked(const State& state) {
+  ShapeFacts largest;
+  for (ShapeIndex s = 0; s < state.shape_count(); ++s) {
+    if (state.CandidatesOf(s) > 0) {
+      const ResourceVector& total = state.facts(s).total;
+      for (ResourceIndex r = 0; r < total.size(); ++r) {
+        largest.total.Set(r, std::max(largest.total[r], total[r]));
+      }
+    }
+  }
+  for (ResourceIndex r = 0; r < largest.total.size(); ++r) {
+    if (largest.total[r] > 0) {
+      largest.requested.push_back(r);
+    }
+  }
+  return largest;
+}
+
 /// The passes of one round over the same room.
 class Passes {
  public:
@@ -138,7 +157,8 @@ class Passes {
 
   /// Best first, until nobody is left who could go.
   void PlaceInOrder(Placement& placement) {
-    Contest contest(state_, round_.tree(), round_.shares(), round_.entrants(), settled_);
+    const Barred barred = FindBarred(placement);
+    Contest contest(state_, round_.tree(), round_.shares(), barred.others, settled_, barred.out);
     constexpr size_t kDropsAQuestion = 64;
     size_t drops = 0;
     bool first_seen = false;
@@ -161,6 +181,46 @@ class Passes {
         }
       }
     }
+  }
+
+  /// Whom a limit keeps back from the start: limits only get tighter.
+  struct Barred {
+    std::vector<bool> out;                 ///< By ClassIndex; nobody where it ends before.
+    std::vector<Contest::Entrant> others;  ///< The lanes that have anybody else.
+  };
+
+  /// They do not compete: how a queue stands is a matter of those of its jobs that may go. In
+  /// fifo queues they do, and stop it.
+  [[nodiscard]] Barred FindBarred(const Placement& placement) {
+    Barred barred;
+    const ShapeFacts largest = LargestAsked(state_);
+    for (const Contest::Entrant& entrant : round_.entrants()) {
+      const Lane& lane = state_.lanes()[entrant.lane];
+      if (round_.limits().Allows(lane.queue, lane.tenant, largest) || IsFifo(lane.queue) ||
+          BarIn(lane, placement, barred.out) < lane.classes.size()) {
+        barred.others.push_back(entrant);
+      }
+    }
+    return barred;
+  }
+
+  /// How many of its classes are.
+  size_t BarIn(const Lane& lane, const Placement& placement, std::vector<bool>& out) {
+    out.resize(state_.classes().size(), false);
+    size_t count = 0;
+    for (size_t k = 0; k < lane.classes.size(); ++k) {
+      const ShapeIndex shape = lane.shapes[k];
+      if (!round_.limits().Allows(lane.queue, lane.tenant, state_.facts(shape)) &&
+          MayOnlyBeWhole(placement, lane, lane.classes[k], shape)) {
+        out[lane.classes[k]] = true;
+        ++count;
+      }
+    }
+    return count;
+  }
+
+  [[nodiscard]] bool IsFifo(QueueIndex queue) const {
+    return round_.tree().node(queue).object().dequeue_strategy == DequeueStrategy::kFifo;
   }
 
   /// What the job has from now on or will have, nullptr where it still waits. Of one that may be
@@ -201,12 +261,16 @@ class Passes {
   [[nodiscard]] bool IsDoomed(const Placement& placement, LaneIndex lane, ClassIndex c) {
     const Lane& in = state_.lanes()[lane];
     const ShapeIndex shape = state_.ClassShape(c);
-    if (MayBeInPart(c) || !preemption_.IsHopeless(in, shape, placement.clusters(),
-                                                  placement.Alive(shape, in.tenant))) {
-      return false;
-    }
-    return (reservations_.HasSeenFirst() && !placement.Alive(shape, in.tenant)) ||
-           !round_.limits().Allows(in.queue, in.tenant, state_.facts(shape));
+    return MayOnlyBeWhole(placement, in, c, shape) &&
+           ((reservations_.HasSeenFirst() && !placement.Alive(shape, in.tenant)) ||
+            !round_.limits().Allows(in.queue, in.tenant, state_.facts(shape)));
+  }
+
+  /// Neither a part of it could be placed, nor would anybody make room for it.
+  [[nodiscard]] bool MayOnlyBeWhole(const Placement& placement, const Lane& in, ClassIndex c,
+                                    ShapeIndex shape) {
+    return !MayBeInPart(c) && preemption_.IsHopeless(in, shape, placement.clusters(),
+                                                     placement.Alive(shape, in.tenant));
   }
 
   /// Without a look at the class where there are none such: there are many.

@@ -26,6 +26,9 @@ bool MayGive(const State& state, const JobEntry& job) {
 }
 
 bool AnyRipe(const State& state) {
+  if (state.settings().evictions_a_day == 0) {
+    return false;
+  }
   return std::any_of(state.queues().begin(), state.queues().end(), [&](const auto& named) {
     const auto& ripening = state.queue(named.second).ripening;
     return !ripening.empty() && ripening.begin()->first <= state.now();

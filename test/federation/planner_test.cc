@@ -61,6 +61,27 @@ TEST_CASE("low jobs bound to one cluster do not keep a high job from another - c
   CHECK(fed.Go().actions.empty());
 }
 
+TEST_CASE("a job that a limit keeps back says nothing about where its queue stands") {
+  Fed fed;
+  fed.AddCluster("east", "cpu=4");
+  fed.AddQueue("a", [](Queue& q) { q.capability = Amounts("cpu=3"); }).AddQueue("b");
+  fed.AddJob("n/a0", "a", 1, "cpu=1").AddJob("n/b0", "b", 1, "cpu=1");
+  fed.Go();
+  // With n/big a would exceed what it deserves, and b come first.
+  fed.AddJob("n/big", "a", 1, "cpu=3").AddJob("n/small", "a", 1, "cpu=1");
+  fed.AddJob("n/one", "b", 1, "cpu=1");
+  SUBCASE("it does not compete") {
+    CHECK(Placements(fed.Go()) == Names{"n/small@east", "n/one@east"});
+  }
+  SUBCASE("and stops its queue where that is fifo") {
+    fed.AddQueue("a", [](Queue& q) {
+      q.capability = Amounts("cpu=3");
+      q.dequeue_strategy = DequeueStrategy::kFifo;
+    });
+    CHECK(Placements(fed.Go()) == Names{"n/one@east"});
+  }
+}
+
 TEST_CASE("the order of the input changes nothing") {
   Fed fed;
   fed.AddCluster("a", "cpu=10 memory=40Gi").AddCluster("b", "cpu=20 memory=10Gi");

@@ -414,6 +414,11 @@ Plan ReferencePlanner::Decide() {
   }
   Plan plan{state_.now, {}};
   ResizePlaced(plan);
+  // Whom a limit keeps back from the start does not compete.
+  std::erase_if(waiting, [&](const RefJob* job) {
+    return !IsFifo(job->QueueName()) && job->Parts().empty() &&
+           !(WithinLimits(*job) && WithinQuota(*job, ""));
+  });
   while (const RefJob* job = Best("root", waiting)) {
     const bool may_go = WithinLimits(*job);
     const std::string cluster = may_go ? BestCluster(*job) : "";
