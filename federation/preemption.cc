@@ -103,6 +103,17 @@ int64_t Preemption::ShareOf(QueueIndex queue, const ShapeFacts& facts) const {
   return DominantShare(round_.shares()[queue], held_[queue], facts, kinds_, UsageWeight(state_));
 }
 
+/// Some of that queue may still have to give, which is its own or exceeds what it deserves.
+bool Preemption::Gives(const Claimant& claim, QueueIndex queue) const {
+  const ShapeFacts& facts = Asks(claim);
+  for (QueueIndex n = queue; n != giving_[queue]; n = round_.tree().node(n).parent) {
+    if (!Exceed(n, facts)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool Preemption::Eligible(const Claimant& claim, const Candidate& candidate) const {
   const JobClass& job_class = state_.classes()[claim.job_class];
   if (gone_[candidate.job]) {
@@ -209,14 +220,17 @@ Preemption::Victims Preemption::Choose(const Claimant& claim, const ClusterView&
   Missing left = missing;
   bool enough = false;
   for (size_t k = 0; k < givers.all.size() && !enough; ++k) {
-    const Candidate& candidate = *givers.all[(first + k) % givers.all.size()];
-    const ResourceVector& there = AmountsThere(candidate, cluster);
-    const bool helps = Enough(left) ? !there.IsZero() : Helps(candidate, there, left);
+    const Giver& giver = givers.all[(first + k) % givers.all.size()];
+    if (gone_[giver.job] || !Gives(claim, giver.queue)) {
+      continue;
+    }
+    const Candidate& candidate = *giver.who;
+    const bool helps = Enough(left) ? !giver.there->IsZero() : Helps(candidate, *giver.there, left);
     if (!helps || !Eligible(claim, candidate)) {
       continue;
     }
     victims.push_back(&candidate);
-    Free(candidate, there, left);
+    Free(candidate, *giver.there, left);
     Move(candidate, true);
     enough = Enough(left) && Packs(claim, cluster, victims);
   }
@@ -271,25 +285,26 @@ std::optional<Ransom> Preemption::Find(const Claimant& claim, const std::vector<
   if (!shortages.has_value()) {
     return std::nullopt;
   }
-  const Victims all = AllGivers(claim);
-  if (std::none_of(all.begin(), all.end(),
-                   [&](const Candidate* each) { return Eligible(claim, *each); })) {
-    return std::nullopt;
-  }
-  const std::vector<Givers> givers = ByCluster(all, state_.clusters().size(), *shortages);
+  Start();
+  FindGiving(claim);
+  ListByCluster();
+  const std::vector<Giver> relieving = Relieving(*shortages);
   const bool within = StaysWithin(claim, round_.tree().root(), {});
   std::optional<Offer> best;
   for (size_t c = 0; c < views.size(); ++c) {
     const ClusterView& cluster = views[c];
-    if (givers[cluster.index].all.empty() ||
-        !reservations.IsOpen(job_class, c, within, claim.floor)) {
+    if (!reservations.IsOpen(job_class, c, within, claim.floor)) {
+      continue;
+    }
+    const Givers givers = GiversIn(cluster, relieving);
+    if (givers.all.empty()) {
       continue;
     }
     Missing missing{{}, *shortages};
     for (const ResourceIndex r : facts.requested) {
       missing.room.Set(r, SaturatingSub(facts.total[r], cluster.free[r]));
     }
-    std::optional<Offer> offer = Best(claim, cluster, missing, givers[cluster.index]);
+    std::optional<Offer> offer = Best(claim, cluster, missing, givers);
     if (offer.has_value() && (!best || offer->cost < best->cost)) {
       best = std::move(offer);
       best->ransom.cluster = c;

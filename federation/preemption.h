@@ -110,9 +110,18 @@ class Preemption {
     std::vector<Candidate> candidates;  ///< The cuts, then who goes whole; least lost work first.
     std::map<int32_t, Lower> lower;     ///< By priority.
   };
+  /// One that has something in some cluster, with what decides first about it: there are many.
+  struct Giver {
+    const Candidate* who = nullptr;
+    const ResourceVector* there = nullptr;  ///< What it has in that cluster.
+    Int128 lost_work = 0;
+    JobIndex job = kNoIndex;
+    QueueIndex queue = kNoIndex;
+    bool goes = false;
+  };
   /// Who may have to give for a claim in one cluster, in the same order.
   struct Givers {
-    Victims all;
+    std::vector<Giver> all;
     size_t cuts = 0;  ///< How many of them are cuts.
   };
   /// A ransom and what it costs: less is better.
@@ -137,17 +146,23 @@ class Preemption {
   [[nodiscard]] bool GoesBefore(const Candidate& a, const Candidate& b) const;
   [[nodiscard]] bool MayStayWithin(QueueIndex n, const ShapeFacts& facts,
                                    const ResourceVector& relief) const;
-  [[nodiscard]] std::vector<QueueIndex> GivingTo(const Claimant& claim);
-  void GivingUnder(QueueIndex n, const ShapeFacts& facts, std::vector<QueueIndex>& giving) const;
-  [[nodiscard]] Victims AllGivers(const Claimant& claim);
-  [[nodiscard]] std::vector<Givers> ByCluster(
-      const Victims& all, size_t clusters, const std::vector<Limits::Shortage>& capability) const;
+  void FindGiving(const Claimant& claim);
+  void GiveUnder(QueueIndex n, QueueIndex ancestor, const ShapeFacts& facts);
+  void GiveOwn(QueueIndex queue, QueueIndex ancestor);
+  void Give(QueueIndex queue, QueueIndex ancestor);
+  void ListByCluster();
+  [[nodiscard]] bool Precedes(const Giver& a, const Giver& b) const;
+  [[nodiscard]] std::vector<Giver> Relieving(const std::vector<Limits::Shortage>& capability) const;
+  [[nodiscard]] Givers GiversIn(const ClusterView& cluster,
+                                const std::vector<Giver>& relieving) const;
   [[nodiscard]] Candidate CandidateOf(JobIndex index) const;
   [[nodiscard]] Candidate CutTo(JobIndex index, std::vector<int32_t> counts) const;
   [[nodiscard]] const ShapeFacts& Asks(const Claimant& claim) const;
   [[nodiscard]] Int128 LostWork(const JobEntry& job, const ResourceVector& total) const;
   [[nodiscard]] bool StaysWithin(const Claimant& claim, QueueIndex below,
                                  const Victims& victims) const;
+  [[nodiscard]] bool Exceed(QueueIndex queue, const ShapeFacts& facts) const;
+  [[nodiscard]] bool Gives(const Claimant& claim, QueueIndex queue) const;
   [[nodiscard]] bool Eligible(const Claimant& claim, const Candidate& candidate) const;
   [[nodiscard]] bool Exceeds(const Claimant& claim, const Candidate& candidate,
                              QueueIndex ancestor) const;
@@ -185,7 +200,11 @@ class Preemption {
   bool started_ = false;  ///< What follows is filled.
   std::vector<std::pair<QueueIndex, ResourceVector>> early_;  ///< Placed before it was.
   std::vector<Pool> pools_;                                   ///< By QueueIndex.
-  std::vector<uint32_t> view_of_;                             ///< By ClusterIndex.
+  std::vector<std::vector<Giver>> by_cluster_;  ///< By ClusterIndex: of all pools that are known.
+  bool listed_ = false;                         ///< That is so.
+  std::vector<QueueIndex> giving_;              ///< For the claim in question: by QueueIndex, the
+                                                ///< common ancestor; kNoIndex: gives nothing.
+  std::vector<uint32_t> view_of_;               ///< By ClusterIndex.
   ResourceVector smallest_;  ///< What every candidate that waits asks for at least.
   std::set<JobIndex> excluded_;
   std::vector<bool> gone_;            ///< By JobIndex.

@@ -74,12 +74,12 @@ void Preemption::Soften(const ClusterView& cluster, const Claimant& claim, const
   const auto end = givers.all.begin() + static_cast<std::ptrdiff_t>(givers.cuts);
   for (size_t k = victims.size(); k-- > 0;) {
     const JobIndex job = victims[k]->job;
-    const auto cut = std::find_if(givers.all.begin(), end,
-                                  [job](const Candidate* each) { return each->job == job; });
+    const auto cut =
+        std::find_if(givers.all.begin(), end, [job](const Giver& each) { return each.job == job; });
     if (cut == end) {
       continue;
     }
-    const Candidate* whole = std::exchange(victims[k], *cut);
+    const Candidate* whole = std::exchange(victims[k], cut->who);
     if (!Suffices(claim, cluster, missing, victims) ||
         !StaysWithin(claim, round_.tree().root(), victims)) {
       victims[k] = whole;

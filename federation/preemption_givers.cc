@@ -231,87 +231,126 @@ const ResourceVector* Preemption::FreeIn(ClusterIndex cluster,
 }
 
 /// The queues of which some might go for it, its own among them.
-std::vector<QueueIndex> Preemption::GivingTo(const Claimant& claim) {
+void Preemption::FindGiving(const Claimant& claim) {
   const QueueTree& tree = round_.tree();
   const ShapeFacts& facts = Asks(claim);
   const QueueIndex queue = state_.classes()[claim.job_class].queue;
   const Lower& lower = LowerIn(queue, claim.priority);
-  std::vector<QueueIndex> giving;
+  giving_.assign(pools_.size(), kNoIndex);
   if (!lower.in.empty()) {
-    giving.push_back(queue);
+    Give(queue, queue);
   }
   for (QueueIndex n = queue; n != tree.root() && MayStayWithin(n, facts, lower.total);
        n = tree.node(n).parent) {
     const QueueIndex parent = tree.node(n).parent;
-    giving.push_back(parent);
+    GiveOwn(parent, parent);  // What it has from when it had no children.
     for (const QueueIndex sibling : tree.node(parent).children) {
       if (sibling != n) {
-        GivingUnder(sibling, facts, giving);
+        GiveUnder(sibling, parent, facts);
       }
     }
   }
-  return giving;
+}
+
+/// It exceeds what it deserves of something that is asked for.
+bool Preemption::Exceed(QueueIndex queue, const ShapeFacts& facts) const {
+  return std::any_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
+    return r != kinds_.pods && held_[queue][r] > round_.shares()[queue].deserved[r];
+  });
 }
 
 /// Those that exceed what they deserve, and so does each above them.
-void Preemption::GivingUnder(QueueIndex n, const ShapeFacts& facts,
-                             std::vector<QueueIndex>& giving) const {
-  const bool exceeds =
-      std::any_of(facts.requested.begin(), facts.requested.end(), [&](ResourceIndex r) {
-        return r != kinds_.pods && held_[n][r] > round_.shares()[n].deserved[r];
-      });
-  if (!exceeds) {
+void Preemption::GiveUnder(QueueIndex n, QueueIndex ancestor, const ShapeFacts& facts) {
+  if (!Exceed(n, facts)) {
     return;
   }
-  giving.push_back(n);
+  GiveOwn(n, ancestor);
   for (const QueueIndex child : round_.tree().node(n).children) {
-    GivingUnder(child, facts, giving);
+    GiveUnder(child, ancestor, facts);
   }
 }
 
-/// In no order.
-Preemption::Victims Preemption::AllGivers(const Claimant& claim) {
-  Start();
-  const QueueIndex own = state_.classes()[claim.job_class].queue;
-  Victims all;
-  for (const QueueIndex queue : GivingTo(claim)) {
-    const QueueNode& node = round_.tree().node(queue);
-    if (queue != own && (!node.attached || !node.object().reclaimable)) {
-      continue;
-    }
-    for (const Candidate& candidate : PoolOf(queue).candidates) {
-      all.push_back(&candidate);
-    }
+void Preemption::GiveOwn(QueueIndex queue, QueueIndex ancestor) {
+  const QueueNode& node = round_.tree().node(queue);
+  if (node.attached && node.object().reclaimable) {
+    Give(queue, ancestor);
   }
-  return all;
 }
 
-/// By ClusterIndex: those who have something there, or whose queue is below a capability that is in
-/// the way.
-std::vector<Preemption::Givers> Preemption::ByCluster(
-    const Victims& all, size_t clusters, const std::vector<Limits::Shortage>& capability) const {
-  std::vector<Givers> givers(clusters);
-  for (const Candidate* each : all) {
-    const bool relieves =
-        std::any_of(capability.begin(), capability.end(), [&](const Limits::Shortage& lack) {
-          return each->total[lack.resource] > 0 && IsUnder(each->queue, lack.queue);
-        });
-    if (relieves) {
-      for (Givers& there : givers) {
-        there.all.push_back(each);
+void Preemption::Give(QueueIndex queue, QueueIndex ancestor) {
+  giving_[queue] = ancestor;
+  listed_ = listed_ && pools_[queue].known;
+  PoolOf(queue);
+}
+
+void Preemption::ListByCluster() {
+  if (listed_) {
+    return;
+  }
+  listed_ = true;
+  by_cluster_.assign(state_.clusters().size(), {});
+  for (const Pool& pool : pools_) {
+    for (const Candidate& each : pool.candidates) {
+      for (const auto& [cluster, amounts] : each.parts) {
+        by_cluster_[cluster].push_back(
+            {&each, &amounts, each.lost_work, each.job, each.queue, !each.IsCut()});
       }
+    }
+  }
+  for (std::vector<Giver>& there : by_cluster_) {
+    std::sort(there.begin(), there.end(),
+              [&](const Giver& a, const Giver& b) { return Precedes(a, b); });
+  }
+}
+
+/// As GoesBefore.
+bool Preemption::Precedes(const Giver& a, const Giver& b) const {
+  return a.goes != b.goes             ? b.goes
+         : a.lost_work != b.lost_work ? a.lost_work < b.lost_work
+                                      : GoesBefore(*a.who, *b.who);
+}
+
+/// Those whose queue is below a capability that is in the way: they help wherever they are.
+std::vector<Preemption::Giver> Preemption::Relieving(
+    const std::vector<Limits::Shortage>& capability) const {
+  static const ResourceVector kNothing;
+  std::vector<Giver> relieving;
+  for (QueueIndex queue = 0; !capability.empty() && queue < giving_.size(); ++queue) {
+    if (giving_[queue] == kNoIndex) {
       continue;
     }
-    for (const auto& [cluster, amounts] : each->parts) {
-      givers[cluster].all.push_back(each);
+    for (const Candidate& each : pools_[queue].candidates) {
+      const bool relieves =
+          std::any_of(capability.begin(), capability.end(), [&](const Limits::Shortage& lack) {
+            return each.total[lack.resource] > 0 && IsUnder(queue, lack.queue);
+          });
+      if (relieves) {
+        relieving.push_back({&each, &kNothing, each.lost_work, each.job, queue, !each.IsCut()});
+      }
     }
   }
-  for (Givers& there : givers) {
-    std::sort(there.all.begin(), there.all.end(),
-              [&](const Candidate* a, const Candidate* b) { return GoesBefore(*a, *b); });
-    const auto cut = [](const Candidate* each) { return each->IsCut(); };
-    there.cuts = static_cast<size_t>(std::count_if(there.all.begin(), there.all.end(), cut));
+  return relieving;
+}
+
+Preemption::Givers Preemption::GiversIn(const ClusterView& cluster,
+                                        const std::vector<Giver>& relieving) const {
+  Givers givers;
+  for (const Giver& each : by_cluster_[cluster.index]) {
+    if (giving_[each.queue] != kNoIndex) {
+      givers.all.push_back(each);
+    }
   }
+  for (const Giver& each : relieving) {
+    if (AmountsThere(*each.who, cluster).IsZero()) {
+      givers.all.push_back(each);
+    }
+  }
+  if (!relieving.empty()) {
+    std::sort(givers.all.begin(), givers.all.end(),
+              [&](const Giver& a, const Giver& b) { return Precedes(a, b); });
+  }
+  givers.cuts = static_cast<size_t>(std::count_if(givers.all.begin(), givers.all.end(),
+                                                  [](const Giver& each) { return !each.goes; }));
   return givers;
 }
 

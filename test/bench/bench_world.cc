@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -155,6 +157,23 @@ int64_t Fill(State& state, int64_t& next_intent) {
     placed += static_cast<int64_t>(plan.actions.size());
   }
   return placed;
+}
+
+int64_t Ripen(State& state, int64_t& next_intent) {
+  state.Apply(ClockSet{state.now() + state.settings().min_runtime + std::chrono::minutes(1)});
+  int64_t evicted = 0;
+  for (Plan plan = MakePlan(state); !plan.actions.empty(); plan = MakePlan(state)) {
+    for (const Change& change : EffectOf(plan, next_intent)) {
+      state.Apply(change);
+    }
+    next_intent += static_cast<int64_t>(plan.actions.size());
+    const std::set<JobIndex> leaving = state.evicting();
+    for (const JobIndex job : leaving) {
+      state.Apply(Released{state.job(job).key, state.job(job).uid, 0});
+    }
+    evicted += static_cast<int64_t>(leaving.size());
+  }
+  return evicted;
 }
 
 }  // namespace caldera::bench

@@ -25,5 +25,8 @@ State World(const WorldSize& size);
 
 /// Applies the effect of plans until one is empty; returns how many placements there were.
 int64_t Fill(State& state, int64_t& next_intent);
+/// Lets everybody run past min-runtime, so that they may be evicted, and then plans until one is
+/// empty; whoever is evicted leaves at once. Returns how many were evicted.
+int64_t Ripen(State& state, int64_t& next_intent);
 
 }  // namespace caldera::bench

@@ -28,6 +28,7 @@ class Core {
 
   std::vector<Measure> Run() {
     Rounds();
+    Ripe();
     Entitlement(1000);
     Entitlement(10'000);
     Armada("b4_round", 100, 10, 32'000);
@@ -36,7 +37,7 @@ class Core {
   }
 
  private:
-  void Add(const char* name, double value, const char* unit) {
+  void Add(const std::string& name, double value, const char* unit) {
     measures_.push_back({name, value, unit});
   }
 
@@ -97,13 +98,24 @@ class Core {
     Fill(state, intent);
     const double nothing = RoundOf(state, placed);
     Add("nothing_fits_1m", nothing * kMicro, "us");
-    Events(state, intent);
+    Events(state, intent, "");
     Fill(state, intent);
     KeepWaiting(state, 10'000 / scale_);
     Add("growth_nothing_fits", nothing / RoundOf(state, placed), "x");
   }
 
-  void Events(State& state, int64_t& intent) {
+  /// The same once everybody has run for long enough to be evicted.
+  void Ripe() {
+    State state = Loaded(Size(1'000'000, 64), false);
+    int64_t intent = 1;
+    Fill(state, intent);
+    Ripen(state, intent);
+    size_t placed = 0;
+    Add("nothing_fits_1m_ripe", RoundOf(state, placed) * kMicro, "us");
+    Events(state, intent, "_ripe");
+  }
+
+  void Events(State& state, int64_t& intent, const std::string& suffix) {
     double median = 1e9;
     double most = 1e9;
     for (int run = 0; run < runs_; ++run) {
@@ -111,8 +123,8 @@ class Core {
       median = std::min(median, spans[spans.size() / 2]);
       most = std::min(most, spans[(spans.size() - 1) * 99 / 100]);
     }
-    Add("event_p50", median * kMicro, "us");
-    Add("event_p99", most * kMicro, "us");
+    Add("event_p50" + suffix, median * kMicro, "us");
+    Add("event_p99" + suffix, most * kMicro, "us");
   }
 
   /// A job ends: until the plan that follows is in effect. Ascending.
