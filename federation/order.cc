@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
-#include <utility>
 
 #include "federation/gate.h"
 #include "federation/share.h"
@@ -28,8 +27,7 @@ bool IsWithin(const QueueShare& share, const ResourceVector& held, const ShapeFa
 }
 
 Contest::Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
-                 const std::vector<Entrant>& entrants, const std::set<JobIndex>& settled,
-                 std::vector<bool> out)
+                 const Field& field, const std::set<JobIndex>& settled)
     : state_(state),
       tree_(tree),
       shares_(shares),
@@ -37,22 +35,9 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
       kinds_(state.resources()),
       usage_weight_(UsageWeight(state)),
       queues_(tree.size()),
-      dropped_(std::move(out)) {
+      dropped_(field.out) {
   dropped_.resize(state.classes().size(), false);
-  uint32_t rank = 0;
-  for (const auto& [name, i] : state.queues()) {
-    Node& node = queues_[i];
-    node.held = shares[i].held;
-    for (ResourceIndex r = 0; r < state.resources().size(); ++r) {
-      node.shares.Set(r, ShareIn(shares[i], node.held[r], r, usage_weight_));
-    }
-    node.standing.name = rank++;
-    const auto& children = tree.node(i).children;
-    node.winners.assign(2 * std::bit_ceil(children.size()), kNoIndex);
-    for (size_t c = 0; c < children.size(); ++c) {
-      queues_[children[c]].position = c;
-    }
-  }
+  Weigh();
   for (const JobIndex job : settled) {
     const JobEntry& entry = state.job(job);
     for (QueueIndex n = entry.queue; n != kNoIndex; n = tree.node(n).parent) {
@@ -60,11 +45,29 @@ Contest::Contest(const State& state, const QueueTree& tree, const std::vector<Qu
     }
   }
   BarShapes();
-  Enter(entrants);
+  Enter(field.entrants);
   for (const QueueIndex i : tree.BottomUp()) {
     Judge(i);
     if (const QueueIndex parent = tree.node(i).parent; parent != kNoIndex) {
       Replay(parent, i);
+    }
+  }
+}
+
+/// How the queues stand before anybody is placed.
+void Contest::Weigh() {
+  uint32_t rank = 0;
+  for (const auto& [name, i] : state_.queues()) {
+    Node& node = queues_[i];
+    node.held = shares_[i].held;
+    for (ResourceIndex r = 0; r < state_.resources().size(); ++r) {
+      node.shares.Set(r, ShareIn(shares_[i], node.held[r], r, usage_weight_));
+    }
+    node.standing.name = rank++;
+    const auto& children = tree_.node(i).children;
+    node.winners.assign(2 * std::bit_ceil(children.size()), kNoIndex);
+    for (size_t c = 0; c < children.size(); ++c) {
+      queues_[children[c]].position = c;
     }
   }
 }

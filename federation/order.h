@@ -47,13 +47,17 @@ class Contest {
     LaneIndex lane = kNoIndex;
     int32_t priority = 0;
   };
+  /// Who takes part.
+  struct Field {
+    std::vector<Entrant> entrants;
+    std::vector<bool> out;  ///< By ClassIndex, those of theirs that do not; all may be left out.
+  };
   /// As the best job now, one of that class in that lane would not be placed and change nothing.
   using Doomed = std::function<bool(LaneIndex, ClassIndex)>;
-  /// Borrows all but the entrants. `settled`: jobs of theirs that are dealt with already; they
-  /// count as held. `out`: by ClassIndex, those that do not compete; all may be left out.
+  /// Borrows all but the field. `settled`: jobs of it that are dealt with already; they count as
+  /// held.
   Contest(const State& state, const QueueTree& tree, const std::vector<QueueShare>& shares,
-          const std::vector<Entrant>& entrants, const std::set<JobIndex>& settled,
-          std::vector<bool> out = {});
+          const Field& field, const std::set<JobIndex>& settled);
 
   /// What the best job's queue and those above it hold by now, itself not in it: it stays within
   /// deserved even if it is the first there.
@@ -119,6 +123,7 @@ class Contest {
     Standing standing;
   };
 
+  void Weigh();
   void BarShapes();
   void Enter(const std::vector<Entrant>& entrants);
   void Settle(QueueIndex i);

@@ -157,8 +157,7 @@ class Passes {
 
   /// Best first, until nobody is left who could go.
   void PlaceInOrder(Placement& placement) {
-    const Barred barred = FindBarred(placement);
-    Contest contest(state_, round_.tree(), round_.shares(), barred.others, settled_, barred.out);
+    Contest contest(state_, round_.tree(), round_.shares(), FindField(placement), settled_);
     constexpr size_t kDropsAQuestion = 64;
     size_t drops = 0;
     bool first_seen = false;
@@ -183,28 +182,22 @@ class Passes {
     }
   }
 
-  /// Whom a limit keeps back from the start: limits only get tighter.
-  struct Barred {
-    std::vector<bool> out;                 ///< By ClassIndex; nobody where it ends before.
-    std::vector<Contest::Entrant> others;  ///< The lanes that have anybody else.
-  };
-
-  /// They do not compete: how a queue stands is a matter of those of its jobs that may go. In
-  /// fifo queues they do, and stop it.
-  [[nodiscard]] Barred FindBarred(const Placement& placement) {
-    Barred barred;
+  /// Without those whom a limit keeps back from the start, as limits only get tighter: how a queue
+  /// stands is a matter of those of its jobs that may go. In fifo queues they compete, and stop it.
+  [[nodiscard]] Contest::Field FindField(const Placement& placement) {
+    Contest::Field field;
     const ShapeFacts largest = LargestAsked(state_);
     for (const Contest::Entrant& entrant : round_.entrants()) {
       const Lane& lane = state_.lanes()[entrant.lane];
       if (round_.limits().Allows(lane.queue, lane.tenant, largest) || IsFifo(lane.queue) ||
-          BarIn(lane, placement, barred.out) < lane.classes.size()) {
-        barred.others.push_back(entrant);
+          BarIn(lane, placement, field.out) < lane.classes.size()) {
+        field.entrants.push_back(entrant);
       }
     }
-    return barred;
+    return field;
   }
 
-  /// How many of its classes are.
+  /// How many of its classes are kept back.
   size_t BarIn(const Lane& lane, const Placement& placement, std::vector<bool>& out) {
     out.resize(state_.classes().size(), false);
     size_t count = 0;

@@ -139,7 +139,7 @@ std::optional<Block> FindBorrowing(const Round& round, QueueIndex queue, const S
 
 std::vector<JobIndex> WaitingOrder(const Round& round) {
   const std::set<JobIndex> nobody;
-  Contest contest(round.state(), round.tree(), round.shares(), round.entrants(), nobody);
+  Contest contest(round.state(), round.tree(), round.shares(), {round.entrants(), {}}, nobody);
   std::vector<JobIndex> order;
   for (Head head = contest.Best(); head.Any(); head = contest.Best()) {
     order.push_back(head.job);

@@ -21,7 +21,7 @@ class Turn {
       : state_(state),
         round_(state),
         kinds_(state.resources()),
-        contest_(state, round_.tree(), round_.shares(), round_.entrants(), nobody_) {}
+        contest_(state, round_.tree(), round_.shares(), {round_.entrants(), {}}, nobody_) {}
 
   [[nodiscard]] std::vector<QueueAhead> Ask(const JobEntry& job) const {
     std::vector<QueueAhead> all;

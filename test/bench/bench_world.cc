@@ -1,7 +1,6 @@
 #include "test/bench/bench_world.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <set>
 #include <string>
@@ -13,13 +12,6 @@ namespace caldera::bench {
 namespace {
 
 const Time kStart = Time(std::chrono::hours(24 * 365 * 50));
-constexpr std::array<const char*, 7> kResources{"cpu",
-                                                "memory",
-                                                "nvidia.com/gpu",
-                                                "ephemeral-storage",
-                                                "rdma/hca_shared",
-                                                "hugepages-2Mi",
-                                                "example.com/licence"};
 constexpr int64_t kGi = int64_t{1} << 30U;
 
 /// A mix of the bits of `x` (SplitMix64's), for choices that depend on a number alone.
