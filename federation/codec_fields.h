@@ -236,6 +236,7 @@ constexpr auto FieldsOf(const Job*) {
                     F("topology", &Job::topology),
                     F("clusters", &Job::clusters),
                     F("runningEstimate", &Job::running_estimate),
+                    F("refused", &Job::refused),
                     F("hold", &Job::hold),
                     F("suspended", &Job::suspended),
                     F("claimedElsewhere", &Job::claimed_elsewhere),

@@ -51,6 +51,9 @@ bool NamespaceStays(const State& state, TenantIndex tenant) {
 
 /// What the job says itself.
 Reason OwnGate(const State& state, const JobEntry& job) {
+  if (!job.rare().refused.empty()) {
+    return {Verdict::kRefused, job.rare().refused, {}};
+  }
   if (job.claimed_elsewhere) {
     return {
         Verdict::kClaimedElsewhere, "another propagation policy or controller has claimed it", {}};

@@ -196,6 +196,7 @@ class Checker {
 
   void CheckCandidate(const JobEntry& job) {
     const JobSpec& spec = state_.spec(job);
+    Expect(job.rare().refused.empty(), "it is refused");
     Expect(!job.hold && !job.suspended && !job.claimed_elsewhere, "it is held back");
     Expect(job.rare().missing_references.empty(), "it refers to what is not there");
     Expect(HasChildren(spec), "it has no children");

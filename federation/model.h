@@ -347,8 +347,9 @@ struct Job {
   std::optional<Millis> running_estimate;
 
   // Reasons not to be a candidate, as the object itself says them.
-  bool hold = false;               ///< Annotation `hold: "true"`.
-  bool suspended = false;          ///< Aborting or Aborted by a Command.
+  std::string refused;     ///< Why intake refuses the object as it is now; empty: it does not.
+  bool hold = false;       ///< Annotation `hold: "true"`.
+  bool suspended = false;  ///< Aborting or Aborted by a Command.
   bool claimed_elsewhere = false;  ///< Karmada policy labels, or claimed-by somebody else.
   bool terminal = false;           ///< Completed, Failed, Terminated: it holds nothing.
   std::vector<std::string> missing_references;  ///< `Secret/team-a/token`; empty: all are there.

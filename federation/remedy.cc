@@ -46,6 +46,8 @@ Remedy::Remedy(const State& before, const State& after, JobIndex job, ClusterInd
 std::vector<Knob> Remedy::Next() {
   const PendingJob pending = explainer_.Explain(job_);
   switch (pending.verdict) {
+    case Verdict::kRefused:
+      return {};  // What would be right is in the message.
     case Verdict::kHeld:
       return entry_.hold ? std::vector<Knob>{Unhold(before_, job_)} : std::vector<Knob>();
     case Verdict::kSuspended:

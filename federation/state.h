@@ -126,6 +126,7 @@ struct Charge {
 
 /// Of a job, what those that wait mostly lack.
 struct RareFacts {
+  std::string refused;
   std::vector<std::string> missing_references;
   std::vector<ClusterBackoff> backoffs;
   std::vector<Shard> placement;  ///< As observed.
@@ -138,9 +139,9 @@ struct RareFacts {
   Time backs_off;
 
   [[nodiscard]] bool Empty() const {
-    return missing_references.empty() && backoffs.empty() && placement.empty() && reports.empty() &&
-           reported == Time() && checkpoint.empty() && evictions.empty() && last_epoch == 0 &&
-           backs_off == Time();
+    return refused.empty() && missing_references.empty() && backoffs.empty() && placement.empty() &&
+           reports.empty() && reported == Time() && checkpoint.empty() && evictions.empty() &&
+           last_epoch == 0 && backs_off == Time();
   }
 };
 

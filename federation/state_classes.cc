@@ -123,9 +123,11 @@ void State::DropClass(ClassIndex index) {
 
 void State::Enqueue(JobIndex index) {
   JobEntry& entry = jobs_[index];
-  const bool candidate = entry.Pending() && !entry.hold && !entry.suspended &&
-                         !entry.claimed_elsewhere && entry.rare().missing_references.empty() &&
-                         HasChildren(specs_[entry.spec]) && entry.rare().last_epoch < kEpochMax;
+  const RareFacts& rare = entry.rare();
+  const bool candidate = entry.Pending() && rare.refused.empty() && !entry.hold &&
+                         !entry.suspended && !entry.claimed_elsewhere &&
+                         rare.missing_references.empty() && HasChildren(specs_[entry.spec]) &&
+                         rare.last_epoch < kEpochMax;
   if (!candidate) {
     return;
   }

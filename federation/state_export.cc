@@ -29,6 +29,7 @@ Job State::Object(JobIndex i) const {
   job.queue = entry.names_queue ? queues_[entry.queue].name : "";
   job.priority_class = entry.priority == kNoIndex ? "" : priorities_[entry.priority].name;
   job.creation = entry.creation;
+  job.refused = entry.rare().refused;
   job.hold = entry.hold;
   job.suspended = entry.suspended;
   job.claimed_elsewhere = entry.claimed_elsewhere;

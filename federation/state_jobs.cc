@@ -120,6 +120,7 @@ void State::On(const JobUpsert& change) {
   entry.claimed_elsewhere = job.claimed_elsewhere;
   entry.terminal = job.terminal;
   entry.EditRare([&job](RareFacts& facts) {
+    facts.refused = job.refused;
     facts.missing_references = job.missing_references;
     facts.backoffs = job.backoffs;
     facts.placement = job.placement;

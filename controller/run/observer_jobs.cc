@@ -81,10 +81,11 @@ std::optional<std::string> JobBook::Upsert(Value&& object, Time now) {
     return std::nullopt;
   }
   Taken taken = TakeStored(std::move(object), now);
-  record.refused = !taken.change.has_value();
-  if (record.refused) {
+  if (!taken.change.has_value()) {
+    record.refused = taken.message;
     return std::move(taken.message);
   }
+  record.refused.clear();
   news.fresh = std::move(std::get<JobUpsert>(*taken.change).job);
   return std::nullopt;
 }

@@ -73,7 +73,7 @@ class JobBook {
   struct Record {
     JobView view;  ///< Key, kind and uid are always there.
     bool there = false;
-    bool refused = false;
+    std::string refused;  ///< Why, as it is now; empty: it is not.
     bool opted_in = true;
     bool had_work = false;     ///< Since it was last given back.
     bool unsent = false;       ///< The charge, which is recalled: no Work of it is on its way.

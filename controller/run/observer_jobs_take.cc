@@ -199,16 +199,15 @@ Job JobBook::Compose(const Record& record, News news, Time now) const {
                   [&](const ClusterBackoff& each) { return each.cluster == backoff.cluster; });
     job.backoffs.push_back(std::move(backoff));
   }
-  if (record.refused || !record.opted_in) {
-    job.hold = true;
-  }
+  job.refused = record.refused;
+  job.hold = job.hold || !record.opted_in;
   if (!record.there || record.view.deleting) {
     job.suspended = true;
   }
   job.successor = SuccessorOf(record);
   if (!record.there) {
     job.placement.clear();
-  } else if (record.refused) {
+  } else if (!record.refused.empty()) {
     job.placement = DecodePlacement(record.view.placement).value_or(std::vector<Shard>());
   }
   if (!Doubt(record, entry, job.placement).empty()) {

@@ -42,6 +42,10 @@ Names Texts(const std::vector<Figure>& figures) {
 
 TEST_CASE("explain: reasons of the job itself win over all others, in their order") {
   Fed fed;
+  fed.AddJob("n/refused", "none", 1, "cpu=1", [](Job& j) {
+    j.refused = "spec.tasks[0].replicas (-1) must be 0 or more";
+    j.claimed_elsewhere = j.hold = j.suspended = true;
+  });
   fed.AddJob("n/claimed", "none", 1, "cpu=1", [](Job& j) {
     j.claimed_elsewhere = j.hold = j.suspended = true;
     j.missing_references = {"Secret/n/token"};
@@ -60,6 +64,9 @@ TEST_CASE("explain: reasons of the job itself win over all others, in their orde
   fed.AddJob("n/class", "none", 1, "cpu=1", [](Job& j) { j.priority_class = "gone"; });
   fed.AddJob("skip/ns", "none", 1, "cpu=1").Do(NamespaceUpsert{{"skip", true}});
   fed.AddJob("n/queue", "none", 1, "cpu=1");
+  CHECK(VerdictOf(fed, "n/refused") == "Refused");
+  CHECK(Why(fed.state, "n/refused").message == "spec.tasks[0].replicas (-1) must be 0 or more");
+  CHECK(WouldFitIf(fed.state, {"n", "refused"}).empty());
   CHECK(VerdictOf(fed, "n/claimed") == "ClaimedElsewhere");
   CHECK(VerdictOf(fed, "n/held") == "Held");
   CHECK(VerdictOf(fed, "n/suspended") == "Suspended");

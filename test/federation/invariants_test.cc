@@ -94,6 +94,9 @@ TEST_CASE("invariants: each rule is kept apart from the planner") {
       fed, [](Fed& f) { f.AddJob("n/a", "q", 4, "cpu=1", [](Job& j) { j.hold = true; }); },
       "held back");
   Breaks(
+      fed, [](Fed& f) { f.AddJob("n/a", "q", 4, "cpu=1", [](Job& j) { j.refused = "no"; }); },
+      "refused");
+  Breaks(
       fed,
       [](Fed& f) { f.AddJob("n/a", "q", 4, "cpu=1", [](Job& j) { j.clusters.names = {"west"}; }); },
       "does not name");

@@ -150,8 +150,8 @@ bool RefQueues::IsCandidate(const RefJob& job) const {
   const Job& object = job.object;
   const RefQueue& queue = queues_.at(job.QueueName());
   const auto ns = state_.namespaces.find(object.key.ns);
-  return !object.terminal && !job.charge && !object.hold && !object.suspended &&
-         !object.claimed_elsewhere && object.missing_references.empty() &&
+  return !object.terminal && !job.charge && object.refused.empty() && !object.hold &&
+         !object.suspended && !object.claimed_elsewhere && object.missing_references.empty() &&
          (object.kind == JobKind::kJob ||
           std::any_of(object.replicated_jobs.begin(), object.replicated_jobs.end(),
                       [](const ReplicatedJob& each) { return each.replicas > 0; })) &&

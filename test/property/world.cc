@@ -272,6 +272,7 @@ Job AnyJob(int i) {
   if (job.tasks.size() > 1 && OneIn(4)) {
     job.tasks[1].depends_on = {"a"};
   }
+  job.refused = OneIn(24) ? "no" : "";
   job.hold = OneIn(24);
   job.suspended = OneIn(24);
   job.claimed_elsewhere = OneIn(24);

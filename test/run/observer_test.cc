@@ -1,6 +1,7 @@
 // Jobs: from parents, Works and Commands to State, and back out of it.
 #include "controller/run/observer.h"
 
+#include "federation/explain.h"
 #include "test/run/watching.h"
 
 namespace caldera::testing {
@@ -110,7 +111,14 @@ TEST_CASE("a job that is refused from the start is not in State and is named onc
   CHECK(w.Charged());
 }
 
-TEST_CASE("a waiting job that is edited into something refused keeps its place but is held") {
+void CheckRefused(const Watching& w) {
+  const std::vector<PendingJob> pending = ExplainPending(w.state());
+  REQUIRE(pending.size() == 1);
+  CHECK(pending[0].verdict == Verdict::kRefused);
+  CHECK(pending[0].message.find("spec.tasks[0].replicas (-1)") != std::string::npos);
+}
+
+TEST_CASE("a waiting job that is edited into something refused keeps its place but is not placed") {
   Watching w;
   JobText job;
   job.replicas = 20;
@@ -120,15 +128,39 @@ TEST_CASE("a waiting job that is edited into something refused keeps its place b
   w.See(job.Text());
   w.Step();
   REQUIRE(w.Job() != nullptr);
-  CHECK(w.Job()->hold);
+  CheckRefused(w);
+  CHECK(!w.Job()->hold);
   CHECK(w.state().spec(*w.Job()).tasks.at(0).replicas == 20);
   CHECK(w.observer.TakeRefused().size() == 1);
   job.replicas = 1;
   job.generation = 3;
   w.See(job.Text());
   w.Decide();
-  CHECK(!w.Job()->hold);
   CHECK(w.Charged());
+}
+
+TEST_CASE("a job that is recalled and refused says that it is refused, also after a restart") {
+  Watching w;
+  JobText job;
+  w.Start(job.Text());
+  REQUIRE(w.Charged());
+  job.replicas = -1;
+  job.generation = 2;
+  w.See(job.Text());
+  w.observer.SetBackoff("u1", {"east", "StuckInMember", "", w.now + Millis(300'000)}, w.now);
+  w.Step();
+  w.Later(60).Decide();
+  CHECK(!w.Charged());
+  CheckRefused(w);
+  Watching restarted;
+  restarted.now = w.now;
+  restarted.cycle.Observe(w.state().Export());
+  restarted.Start(job.Text());
+  CheckRefused(restarted);
+  job.replicas = 1;
+  job.generation = 3;
+  restarted.See(job.Text()).Later(300).Decide();
+  CHECK(restarted.Charged());
 }
 
 TEST_CASE("a placed job that is edited into something refused goes on as it was") {
