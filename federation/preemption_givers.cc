@@ -111,8 +111,7 @@ const Preemption::Pool& Preemption::PoolOf(QueueIndex queue) {
       break;
     }
     const JobEntry& entry = state_.job(job);
-    if (excluded_.contains(job) || !MayGive(state_, entry) || IsDraining(state_, entry) ||
-        entry.EvictedLately(state_.now()) >= state_.settings().evictions_a_day) {
+    if (excluded_.contains(job) || !MayGive(state_, entry) || IsDraining(state_, entry)) {
       continue;
     }
     Candidate candidate = CandidateOf(job);

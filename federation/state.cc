@@ -22,6 +22,12 @@ bool Implicit(std::string_view queue) { return queue == kRootQueue || queue == k
 
 /// How often shares are looked at anew while somebody waits and nothing happens.
 constexpr Millis kUsageTick{60'000};
+/// And who became ripe: each charged job does, at a time of its own.
+constexpr Millis kRipeTick{10'000};
+/// What is farther away is never.
+constexpr Millis kNever{std::chrono::hours(24 * 36'500)};
+
+Time NextTick(Time now, Millis tick) { return now - now.time_since_epoch() % tick + tick; }
 
 /// The queue as Volcano's scheduler makes it where nobody did.
 Queue ImplicitQueue(const std::string& name) {
@@ -30,6 +36,31 @@ Queue ImplicitQueue(const std::string& name) {
   queue.parent = name == kRootQueue ? "" : std::string(kRootQueue);
   queue.reclaimable = name != kRootQueue;
   return queue;
+}
+
+/// What time alone changes for who waits; `consider` leaves out what is past.
+template <typename Consider>
+void ConsiderWaiting(const State& state, const Consider& consider) {
+  const Settings& settings = state.settings();
+  for (const auto& [name, index] : state.queues()) {
+    const auto& ripening = state.queue(index).ripening;
+    const auto next = ripening.upper_bound({state.now(), kNoIndex});
+    if (next != ripening.end() && next->first - state.now() < kNever) {
+      consider(NextTick(next->first - Millis(1), kRipeTick));
+    }
+  }
+  for (const Reservation& reservation : state.reservations()) {
+    if (reservation.cluster.empty()) {
+      consider(reservation.since + settings.reserve_after);
+    } else if (reservation.free_since != Time()) {
+      consider(reservation.free_since + settings.hold_after_free);
+    }
+  }
+  for (const JobIndex job : state.waves()) {
+    if (const Time shrunk = state.job(job).charge->shards.front().shrunk; shrunk != Time()) {
+      consider(shrunk + settings.reserve_after);
+    }
+  }
 }
 
 }  // namespace
@@ -87,9 +118,12 @@ Time State::NextTimed() const {
       consider(shards.front().shrunk + settings_.reserve_after);
     }
   }
-  // Usage, and with it who may take from whom, moves by itself; it matters only to who waits.
-  if (settings_.usage_half_life > Millis(0) && candidates_ > 0 && charged_jobs_ > 0) {
-    consider(now_ - now_.time_since_epoch() % kUsageTick + kUsageTick);
+  if (candidates_ > 0) {
+    // Usage, and with it who may take from whom, moves by itself.
+    if (settings_.usage_half_life > Millis(0) && charged_jobs_ > 0) {
+      consider(NextTick(now_, kUsageTick));
+    }
+    ConsiderWaiting(*this, consider);
   }
   for (const ClusterEntry& cluster : clusters_) {
     const auto& object = cluster.object;

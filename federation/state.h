@@ -51,7 +51,7 @@ struct QueueEntry {
   std::map<TenantIndex, Tally> charged_by;  ///< Of that, by tenant; entries may be zero.
   std::map<TenantIndex, Usage> used_by;     ///< What they used lately.
   uint32_t charged_jobs = 0;
-  /// Of them, the preemptible ones, by when they will have run for their min-runtime.
+  /// Of them, the preemptible ones, by Charge::ripe.
   std::set<std::pair<Time, JobIndex>> ripening;
   /// What these hold, by cluster and PriorityClass.
   std::map<ClusterIndex, std::map<PriorityIndex, Tally>> preemptible_in;
@@ -118,7 +118,7 @@ struct Charge {
   std::vector<Holding> held;  ///< By shard.
   Time settles;  ///< When its reported pods leave ClusterEntry::on_top; 0: they do not.
   Time ends;     ///< By its running estimate; 0: not known.
-  Time ripe;     ///< When it will have run for its min-runtime; only where it is preemptible.
+  Time ripe;     ///< When min-runtime and evictions_a_day let go of it; only where preemptible.
   /// As of which PriorityClass QueueEntry::preemptible_in counts it; nothing: it is not
   /// preemptible.
   std::optional<PriorityIndex> preemptible_as = std::nullopt;
@@ -260,9 +260,9 @@ class State {
   void Apply(const Change& change);
 
   [[nodiscard]] Time now() const { return now_; }
-  /// The earliest time at which a decision could change by the clock alone: pods that are reported
-  /// leave what counts on top, a cluster that is not Ready is lost, a backoff ends. Before it, a
-  /// ClockSet changes no plan. Zero: never. O(clusters).
+  /// The earliest time at which a decision could change by the clock alone (a backoff ends, a
+  /// reservation is due, a cluster is lost), or is looked at for that: usage each minute, whom
+  /// others may take from (ripe) each 10 seconds. Zero: never. O(clusters + queues).
   [[nodiscard]] Time NextTimed() const;
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const ResourceCatalog& resources() const { return resources_; }

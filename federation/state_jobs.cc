@@ -440,7 +440,13 @@ void State::Ripen(JobIndex index) {
   constexpr Millis kForever{std::numeric_limits<int64_t>::max() / 4};
   const Millis least = spec.min_runtime.value_or(settings_.min_runtime);
   Charge& charge = *jobs_[index].charge;
-  charge.ripe = entry.RunsSince() + std::min(least, kForever);
+  charge.ripe = settings_.evictions_a_day > 0 ? entry.RunsSince() + std::min(least, kForever)
+                                              : Time(kForever);
+  for (const Eviction& past : entry.rare().evictions) {
+    if (entry.EvictedLately(charge.ripe) >= settings_.evictions_a_day) {
+      charge.ripe = std::max(charge.ripe, past.at + kEvictionWindow);
+    }
+  }
   charge.preemptible_as = entry.priority;
   QueueEntry& queue = queues_[entry.charge_queue];
   queue.ripening.insert({charge.ripe, index});
