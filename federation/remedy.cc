@@ -83,10 +83,7 @@ std::vector<Knob> Remedy::Next() {
     return ForThisRound(pending.clusters);
   }
   std::vector<Knob> knobs = ForSplit(pending.verdict);
-  if (knobs.empty()) {
-    knobs = ForClusters(pending.clusters);
-  }
-  return knobs.empty() ? ForParts() : knobs;
+  return knobs.empty() ? ForClusters(pending.clusters) : knobs;
 }
 
 std::vector<Knob> Remedy::ForReferences() {

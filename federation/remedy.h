@@ -21,6 +21,9 @@ class Remedy {
 
   /// Empty where nothing helps.
   std::vector<Knob> Next();
+  /// Where that is not enough: of a job that may go to several clusters, room there for what finds
+  /// none. Empty likewise.
+  std::vector<Knob> ForParts();
   [[nodiscard]] ClusterIndex target() const { return target_; }
 
  private:
@@ -36,8 +39,7 @@ class Remedy {
   std::vector<Knob> ForCluster(const ClusterView& cluster, Verdict verdict);
   std::vector<Knob> ForRoom(const ClusterView& cluster);
   std::vector<Knob> ForSlots(const ClusterView& cluster, const std::vector<NodePool::Task>& gang);
-  // Of a job in several clusters, in remedy_split.cc.
-  std::vector<Knob> ForParts();
+  // Of a job in several clusters, in remedy_split.cc, as ForParts.
   std::vector<Knob> ForPart(const Roomless& part, const SplitSites& sites);
   std::vector<Knob> ForPartIn(const SplitSite& site, const Roomless& part,
                               const ResourceVector& left);

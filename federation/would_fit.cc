@@ -76,15 +76,19 @@ class Search {
       Remedy remedy(before_, trial.state, job_, target);
       const std::vector<Knob> next = remedy.Next();
       target = remedy.target();
-      bool moved = false;
-      for (const Knob& knob : next) {
-        moved = Turn(knob) || moved;
-      }
-      if (!moved) {
+      if (!TurnAll(next) && !TurnAll(remedy.ForParts())) {
         return false;
       }
     }
     return false;
+  }
+
+  bool TurnAll(const std::vector<Knob>& knobs) {
+    bool moved = false;
+    for (const Knob& knob : knobs) {
+      moved = Turn(knob) || moved;
+    }
+    return moved;
   }
 
   /// True where it makes a difference. What was not enough is doubled at least: jobs ahead take

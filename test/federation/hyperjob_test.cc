@@ -190,6 +190,17 @@ TEST_CASE("hyperjob: what would let children find room on nodes and within an as
         "FederatedResourceQuota/n/quota spec.staticAssignments[west].hard[cpu]: 3 -> 4\n");
 }
 
+TEST_CASE(
+    "hyperjob: what would let children find room where opening another cluster does not help") {
+  const std::string jobs = Replicated("a", 1, 3, ", clusterNames: [east]") + ", " +
+                           Replicated("b", 2, 2, ", clusterNames: [west]");
+  Fed fed = TwoClusters("2", "9");
+  fed.AddCluster("south", "cpu=9 pods=100");
+  Add(fed, TakeHyper(jobs, "", "federation.caldera.sh/clusters: 'east,west'"));
+  CHECK(Why(fed).verdict == Verdict::kInsufficientResources);
+  CHECK(WouldFit(fed) == "Cluster/east status.resourceSummary.allocatable[cpu]: 2 -> 3\n");
+}
+
 TEST_CASE("hyperjob: maxDomains and split never bound the clusters") {
   const std::string jobs = Replicated("a", 4, 2);
   Fed most = TwoClusters("5", "5");
