@@ -32,17 +32,23 @@ struct Lacking {
 };
 
 TEST_CASE("a job whose ConfigMap or claim is missing waits at once, holds nothing and says why") {
-  for (const auto& [volume, use, plural] :
-       {std::tuple(R"("configMap":{"name":"cfg"})", "ConfigMap/team-a/cfg", "configmaps"),
-        std::tuple(R"("persistentVolumeClaim":{"claimName":"cfg"})",
-                   "PersistentVolumeClaim/team-a/cfg", "persistentvolumeclaims")}) {
-    CAPTURE(use);
-    Lacking lacking(volume);
+  struct Row {
+    std::string volume;
+    std::string use;
+    std::string plural;
+  };
+  const std::vector<Row> rows = {
+      {R"("configMap":{"name":"cfg"})", "ConfigMap/team-a/cfg", "configmaps"},
+      {R"("persistentVolumeClaim":{"claimName":"cfg"})", "PersistentVolumeClaim/team-a/cfg",
+       "persistentvolumeclaims"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.use);
+    Lacking lacking(row.volume);
     lacking.plane.Advance(kAtOnce);
     CHECK(!lacking.Charged());
     REQUIRE(lacking.Pending().size() == 1);
     CHECK(lacking.Pending()[0].verdict == Verdict::kMissingReference);
-    CHECK(lacking.Pending()[0].message == "it refers to what is not there: " + std::string(use));
+    CHECK(lacking.Pending()[0].message == "it refers to what is not there: " + row.use);
     // What it would have held others have.
     lacking.plane.Submit("other", 8);
     lacking.plane.Advance(Millis(2'000));
@@ -52,7 +58,7 @@ TEST_CASE("a job whose ConfigMap or claim is missing waits at once, holds nothin
               "karmada-es-east/caldera-" + TextAt(lacking.plane.Job("other"), {"metadata", "uid"}),
               "karmada-es-east/caldera-queue.gold"});
     lacking.plane.Ask("DELETE", ControlPlane::kJobs + "/other");
-    lacking.plane.Create(kCore + plural, R"({"metadata":{"name":"cfg"},"data":{"a":"b"}})");
+    lacking.plane.Create(kCore + row.plural, R"({"metadata":{"name":"cfg"},"data":{"a":"b"}})");
     lacking.plane.Advance(Millis(60'000));
     CHECK(lacking.plane.Phase("train") == "Running");
     CHECK(lacking.controller->errors.empty());
