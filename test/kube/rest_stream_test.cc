@@ -256,6 +256,7 @@ TEST_CASE("rest stream is not read while its lines wait") {
 
 TEST_CASE("rest stream that waits for room can be closed") {
   LiveWorld world;
+  std::atomic<bool> written{false};
   std::atomic<bool> ended{false};
   ScriptServer server([&](Peer& peer) {
     if (!peer.ReadRequest().empty()) {
@@ -263,6 +264,7 @@ TEST_CASE("rest stream that waits for room can be closed") {
       for (int i = 0; i < 10; ++i) {
         peer.Chunk(std::string(1000, 'z') + "\n");
       }
+      written = true;
       peer.WaitForEnd();
       ended = true;
     }
@@ -272,6 +274,10 @@ TEST_CASE("rest stream that waits for room can be closed") {
   const auto transport = world.Connect(LiveWorld::ConfigOf(server.url()), options);
   StreamLog log;
   const auto id = transport->OpenStream(Watch(), log.Handlers());
+  // No step runs meanwhile, so that nothing makes room.
+  while (!written) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   transport->CloseStream(id);
   CHECK(world.Until([&ended] { return ended.load(); }));
