@@ -30,11 +30,12 @@ std::string ToText(Int128 value) {
 }
 
 std::string AmountsText(const ExactAmounts& amounts) {
-  ResourceList saturated;
+  std::string text;
   for (const auto& [resource, amount] : amounts) {
-    saturated.emplace_hint(saturated.end(), resource, Saturate(amount));
+    AppendAmount(text, resource, Saturate(amount));
   }
-  return AmountsText(saturated);
+  CloseAmounts(text);
+  return text;
 }
 
 Result<Balances::Map> Balances::Recompute(Database& database) {
@@ -52,52 +53,101 @@ Result<Balances::Map> Balances::Recompute(Database& database) {
 }
 
 Result<Balances> Balances::Open(Database& database) {
-  CALDERA_TRY(Map amounts, Recompute(database));
+  CALDERA_TRY(const Map amounts, Recompute(database));
   CALDERA_TRY(Statement put,
               database.Prepare("INSERT INTO charges(queue, tenant, cluster, amounts) "
                                "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET amounts = ?4"));
   CALDERA_TRY(Statement remove,
               database.Prepare("DELETE FROM charges WHERE queue = ?1 AND tenant = ?2 "
                                "AND cluster = ?3"));
-  return Balances(std::move(amounts), std::move(put), std::move(remove));
+  return Balances(amounts, std::move(put), std::move(remove));
 }
 
-void Balances::Stage(const BalanceKey& key, const ResourceList& requests, Direction direction) {
-  const auto [staged, first] = staged_.try_emplace(key);
-  if (first) {
-    if (const auto now = amounts_.find(key); now != amounts_.end()) {
-      staged->second = now->second;
+Balances::Balances(const Map& amounts, Statement put, Statement remove)
+    : put_(std::move(put)), remove_(std::move(remove)) {
+  for (const auto& [key, by_resource] : amounts) {
+    std::vector<Sum>& sums = rows_[key].sums;
+    for (const auto& [resource, amount] : by_resource) {
+      sums.push_back({resource, amount, amount});
     }
   }
-  for (const auto& [resource, amount] : requests) {
-    Int128& balance = staged->second[resource];
-    balance += direction == Direction::kCharge ? Int128{amount} : -Int128{amount};
-    if (balance == 0) {
-      staged->second.erase(resource);
+}
+
+Balances::Rows::iterator Balances::Touch(const BalanceKeyView& key) {
+  auto row = rows_.lower_bound(key);
+  if (row == rows_.end() || ByKey()(key, row->first)) {
+    BalanceKey owned{std::string(key.queue), std::string(key.tenant), std::string(key.cluster)};
+    row = rows_.emplace_hint(row, std::move(owned), Row());
+  }
+  if (!row->second.touched) {
+    row->second.touched = true;
+    touched_.push_back(row);
+  }
+  return row;
+}
+
+void Balances::Stage(const BalanceKeyView& key, const ResourceList& requests, Direction direction) {
+  std::vector<Sum>& sums = Touch(key)->second.sums;
+  auto sum = sums.begin();
+  for (const auto& [resource, amount] : requests) {  // Sorted, as they are.
+    sum = std::find_if(sum, sums.end(),
+                       [&name = resource](const Sum& s) { return s.resource >= name; });
+    if (sum == sums.end() || sum->resource != resource) {
+      sum = sums.insert(sum, {resource, 0, 0});
     }
+    sum->staged += direction == Direction::kCharge ? Int128{amount} : -Int128{amount};
   }
 }
 
 Status Balances::Write() {
-  for (const auto& [key, amounts] : staged_) {
-    if (amounts.empty()) {
+  std::string text;
+  for (const auto& row : touched_) {
+    const BalanceKey& key = row->first;
+    text.clear();
+    for (const Sum& sum : row->second.sums) {
+      if (sum.staged != 0) {
+        AppendAmount(text, sum.resource, Saturate(sum.staged));
+      }
+    }
+    if (text.empty()) {
       CALDERA_CHECK(remove_.Run(key.queue, key.tenant, key.cluster));
     } else {
-      CALDERA_CHECK(put_.Run(key.queue, key.tenant, key.cluster, AmountsText(amounts)));
+      CloseAmounts(text);
+      CALDERA_CHECK(put_.Run(key.queue, key.tenant, key.cluster, text));
     }
   }
   return {};
 }
 
 void Balances::Keep() {
-  for (auto& [key, amounts] : staged_) {
-    if (amounts.empty()) {
-      amounts_.erase(key);
-    } else {
-      amounts_[key] = std::move(amounts);
+  for (const auto& row : touched_) {
+    for (Sum& sum : row->second.sums) {
+      sum.kept = sum.staged;
     }
   }
-  staged_.clear();
+  Settle();
+}
+
+void Balances::Drop() {
+  for (const auto& row : touched_) {
+    for (Sum& sum : row->second.sums) {
+      sum.staged = sum.kept;
+    }
+  }
+  Settle();
+}
+
+void Balances::Settle() {
+  for (const auto& row : touched_) {
+    std::vector<Sum>& sums = row->second.sums;
+    std::erase_if(sums, [](const Sum& sum) { return sum.kept == 0; });
+    if (sums.empty()) {
+      rows_.erase(row);
+    } else {
+      row->second.touched = false;
+    }
+  }
+  touched_.clear();
 }
 
 }  // namespace caldera

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "federation/resources.h"
 #include "federation/result.h"
@@ -29,6 +31,14 @@ struct BalanceKey {
   friend auto operator<=>(const BalanceKey&, const BalanceKey&) = default;
 };
 
+/// A BalanceKey that is looked for: its texts are borrowed.
+struct BalanceKeyView {
+  std::string_view queue;
+  std::string_view tenant;
+  std::string_view cluster;
+  friend auto operator<=>(const BalanceKeyView&, const BalanceKeyView&) = default;
+};
+
 /// By resource; none of them 0.
 using ExactAmounts = std::map<std::string, Int128, std::less<>>;
 /// As a column of `charges`: saturated.
@@ -43,19 +53,45 @@ class Balances {
   static Result<Balances> Open(Database& database);
 
   enum class Direction { kCharge, kRelease };
-  void Stage(const BalanceKey& key, const ResourceList& requests, Direction direction);
+  void Stage(const BalanceKeyView& key, const ResourceList& requests, Direction direction);
   /// Writes the rows of what was staged, inside the caller's transaction.
   Status Write();
-  /// After the commit: what was staged is true. After a rollback: it never was.
+  /// After the commit: what was staged is true.
   void Keep();
-  void Drop() { staged_.clear(); }
+  /// After a rollback: it never was.
+  void Drop();
 
  private:
-  Balances(Map amounts, Statement put, Statement remove)
-      : amounts_(std::move(amounts)), put_(std::move(put)), remove_(std::move(remove)) {}
+  /// Of one resource: as of the last commit, and with what is staged.
+  struct Sum {
+    std::string resource;
+    Int128 kept = 0;
+    Int128 staged = 0;
+  };
+  struct Row {
+    std::vector<Sum> sums;  ///< Sorted by resource; between cycles none of them is 0.
+    bool touched = false;
+  };
+  struct ByKey {
+    using is_transparent = void;
+    static BalanceKeyView View(const BalanceKey& key) {
+      return {key.queue, key.tenant, key.cluster};
+    }
+    static const BalanceKeyView& View(const BalanceKeyView& key) { return key; }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return View(a) < View(b);
+    }
+  };
+  using Rows = std::map<BalanceKey, Row, ByKey>;
 
-  Map amounts_;
-  Map staged_;  ///< What the keys that the cycle touched come to.
+  Balances(const Map& amounts, Statement put, Statement remove);
+  Rows::iterator Touch(const BalanceKeyView& key);
+  /// Takes out what came to nothing, and ends the cycle.
+  void Settle();
+
+  Rows rows_;
+  std::vector<Rows::iterator> touched_;  ///< What the cycle under way stages.
   Statement put_;
   Statement remove_;
 };

@@ -2,15 +2,21 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 
 namespace caldera {
 namespace {
+
+void AppendInteger(std::string& out, int64_t value) {
+  std::array<char, std::numeric_limits<int64_t>::digits10 + 2> digits;
+  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+}
 
 void AppendField(std::string& out, std::string_view name, int64_t value) {
   out += ",\"";
   out += name;
   out += "\":";
-  out += std::to_string(value);
+  AppendInteger(out, value);
 }
 
 /// Reads the quoted string at the front of `text` and takes it off. Only what AppendJsonString
@@ -73,32 +79,45 @@ bool TakeInteger(std::string_view& text, Integer& out) {
 void AppendJsonString(std::string& out, std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   out += '"';
-  for (const char c : text) {
+  size_t done = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
+    if (c != '"' && c != '\\' && byte >= 0x20) {
+      continue;
+    }
+    out += text.substr(done, i - done);
+    done = i + 1;
+    if (byte < 0x20) {
       out += "\\u00";
       out += kDigits[byte >> 4U];
       out += kDigits[byte & 15U];
     } else {
+      out += '\\';
       out += c;
     }
   }
+  out += text.substr(done);
   out += '"';
 }
 
 std::string AmountsText(const ResourceList& amounts) {
-  std::string out = "{";
+  std::string out;
   for (const auto& [resource, amount] : amounts) {
-    out += out.size() > 1 ? "," : "";
-    AppendJsonString(out, resource);
-    out += ':';
-    out += std::to_string(amount);
+    AppendAmount(out, resource, amount);
   }
-  return out + '}';
+  CloseAmounts(out);
+  return out;
 }
+
+void AppendAmount(std::string& out, std::string_view resource, int64_t amount) {
+  out += out.empty() ? '{' : ',';
+  AppendJsonString(out, resource);
+  out += ':';
+  AppendInteger(out, amount);
+}
+
+void CloseAmounts(std::string& out) { out += out.empty() ? "{}" : "}"; }
 
 Result<ResourceList> ParseAmounts(std::string_view text) {
   const std::string whole(text.substr(0, 64));
@@ -129,7 +148,8 @@ std::string TasksText(const std::vector<TaskGrant>& tasks) {
   for (const TaskGrant& task : tasks) {
     out += out.size() > 1 ? "," : "";
     AppendJsonString(out, task.name);
-    out += ":{\"replicas\":" + std::to_string(task.replicas);
+    out += ":{\"replicas\":";
+    AppendInteger(out, task.replicas);
     AppendField(out, "minAvailable", task.min_available);
     if (task.at_once.has_value()) {
       AppendField(out, "atOnce", *task.at_once);

@@ -18,6 +18,9 @@ void AppendJsonString(std::string& out, std::string_view text);
 
 /// {"cpu":4000,"memory":1073741824}: in the resource's unit, sorted by name.
 std::string AmountsText(const ResourceList& amounts);
+/// The same one by one: `out` is empty before the first, and CloseAmounts ends it.
+void AppendAmount(std::string& out, std::string_view resource, int64_t amount);
+void CloseAmounts(std::string& out);
 /// The inverse. Error: kCorrupt.
 Result<ResourceList> ParseAmounts(std::string_view text);
 /// {"worker":{"replicas":4,"minAvailable":4}}, with `atOnce` where it runs in waves.
