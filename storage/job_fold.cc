@@ -102,9 +102,17 @@ bool Observed(const JobEntry& entry) {
 
 }  // namespace
 
+/// What FoldRow needs of a job's row; id 0: there is none.
+struct JobRow {
+  int64_t id = 0;
+  std::string state;
+  bool was_placed = false;
+  bool has_verdict = false;
+  bool has_message = false;
+};
+
 struct JobFold::Statements {
   Statement find;
-  Statement find_gone;
   Statement insert;
   Statement update_object;
   Statement update_state;
@@ -122,8 +130,36 @@ struct JobFold::Statements {
   Statement put_clusters;
   Statement drop_clusters;
 
+  /// The rows of a job: its name's one that is not gone, and its own one, of `uid`, which may be
+  /// the same or may be gone.
+  struct Rows {
+    JobRow live;
+    JobRow own;
+  };
+  Result<Rows> Find(const JobKey& name, JobKind kind, std::string_view uid);
   Result<std::vector<OpenShard>> OpenShards(int64_t job);
 };
+
+Result<JobFold::Statements::Rows> JobFold::Statements::Find(const JobKey& name, JobKind kind,
+                                                            std::string_view uid) {
+  Rows rows;
+  find.Start(name.name, name.ns, JobKindText(kind), uid);
+  while (true) {
+    CALDERA_TRY(const bool found, find.Step());
+    if (!found) {
+      return rows;
+    }
+    const bool live = find.Integer(6) != 0;
+    JobRow row{find.Integer(0), live ? find.Text(2) : "", find.Integer(3) != 0,
+               find.Integer(4) != 0, find.Integer(5) != 0};
+    if (find.TextView(1) == uid) {
+      rows.own = row;
+    }
+    if (live) {
+      rows.live = std::move(row);
+    }
+  }
+}
 
 Result<std::vector<OpenShard>> JobFold::Statements::OpenShards(int64_t job) {
   std::vector<OpenShard> rows;
@@ -147,11 +183,9 @@ Result<JobFold> JobFold::Open(Database& database) {
   std::unique_ptr<Statements, Deleter> sql(new Statements());
   const std::initializer_list<std::pair<Statement*, const char*>> all = {
       {&sql->find,
-       "SELECT id, uid, state, placed IS NOT NULL, verdict <> '', message <> '' FROM jobs "
-       "WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND gone IS NULL"},
-      {&sql->find_gone,
-       "SELECT id, placed IS NOT NULL FROM jobs "
-       "WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND uid = ?4"},
+       "SELECT id, uid, state, placed IS NOT NULL, verdict <> '', message <> '', gone IS NULL "
+       "FROM jobs WHERE name = ?1 AND namespace = ?2 AND kind = ?3 AND "
+       "(gone IS NULL OR uid = ?4)"},
       {&sql->insert,
        "INSERT INTO jobs(namespace, name, uid, kind, queue, priority_class, priority, "
        "min_available, checkpoint, state, verdict, message, figures, since, created, "
@@ -176,8 +210,8 @@ Result<JobFold> JobFold::Open(Database& database) {
       {&sql->insert_shard,
        "INSERT INTO shards(job, intent, queue, tenant, cluster, epoch, child, tasks, "
        "min_available, requests, checkpoint, placed, since) VALUES "
-       "(?1, (SELECT number FROM intents WHERE number = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-       "?11, ?12, ?13)"},
+       "(?1, CASE WHEN ?14 THEN ?2 ELSE (SELECT number FROM intents WHERE number = ?2) END, ?3, "
+       "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"},
       {&sql->close_shard, "UPDATE shards SET until = ?2 WHERE id = ?1"},
       {&sql->insert_intent,
        "INSERT INTO intents(number, cycle, at, job, uid, queue, action, shards, reason, outcome) "
@@ -216,7 +250,7 @@ Status JobFold::Apply(const Cycle& cycle, const std::vector<Change>& changes, co
   }
   CALDERA_CHECK(PutIntents(cycle, plan, touched));
   for (const auto& [key, job] : touched) {
-    CALDERA_CHECK(PutShards(cycle.after, job));
+    CALDERA_CHECK(PutShards(cycle, plan, job));
   }
   return {};
 }
@@ -226,55 +260,33 @@ Status JobFold::FoldRow(const State& after, const std::pair<JobKey, JobKind>& ke
   const auto& [name, kind] = key;
   const JobIndex index = after.FindJob(name, kind);
   const JobEntry* entry = index == kNoIndex ? nullptr : &after.job(index);
-  Touched job{entry, 0, false, false};
-  std::string state;
-  bool has_verdict = false;
-  bool has_message = false;
-  sql_->find.Start(name.name, name.ns, JobKindText(kind));
-  CALDERA_TRY(const bool found, sql_->find.Step());
-  if (found) {
-    state = sql_->find.Text(2);
-    const int64_t id = sql_->find.Integer(0);
-    const bool same = entry != nullptr && sql_->find.TextView(1) == entry->uid;
-    job = {entry, same ? id : 0, same && state == "running", sql_->find.Integer(3) != 0};
-    has_verdict = sql_->find.Integer(4) != 0;
-    has_message = same && sql_->find.Integer(5) != 0;
-    sql_->find.Reset();
-    if (!same) {
-      CALDERA_CHECK(CloseRow(id, state, name.ns, after.now()));
-    }
+  CALDERA_TRY(const Statements::Rows rows,
+              sql_->Find(name, kind, entry == nullptr ? std::string_view() : entry->uid));
+  const bool same = entry != nullptr && rows.own.id == rows.live.id;
+  if (rows.live.id != 0 && !same) {
+    CALDERA_CHECK(CloseRow(rows.live.id, rows.live.state, name.ns, after.now()));
   }
   if (entry == nullptr) {
     return {};
   }
-  if (job.id == 0) {
-    // It may have been there before: an offline Job keeps its uid when it is deleted and made
-    // again.
-    state.clear();
-    sql_->find_gone.Start(name.name, name.ns, JobKindText(kind), entry->uid);
-    CALDERA_TRY(const bool again, sql_->find_gone.Step());
-    if (again) {
-      job.id = sql_->find_gone.Integer(0);
-      job.was_placed = sql_->find_gone.Integer(1) != 0;
-      sql_->find_gone.Reset();
-      upserted = true;
-    }
-  }
+  // Its own may be one that is gone: an offline Job keeps its uid when it is deleted and made
+  // again.
+  Touched job{entry, rows.own.id, rows.own.state == "running", rows.own.was_placed};
   if (job.id == 0) {
     CALDERA_CHECK(InsertRow(after, *entry, kind, job.id));
   } else {
-    if (upserted) {
+    if (upserted || !same) {
       CALDERA_CHECK(UpdateObject(after, *entry, job.id));
     }
-    if (state != StateName(*entry)) {
-      if (has_verdict) {
+    if (rows.own.state != StateName(*entry)) {
+      if (rows.own.has_verdict) {
         CALDERA_CHECK(sql_->end_verdict.Run(job.id, Count(after.now())));
       }
       CALDERA_CHECK(UpdateState(after, *entry, job.id));
     }
   }
   const bool waited_for = after.SuccessorOf(index) != nullptr;
-  if (!entry->Pending() && (waited_for || has_message)) {
+  if (!entry->Pending() && (waited_for || rows.own.has_message)) {
     CALDERA_CHECK(sql_->put_message.Run(
         job.id,
         waited_for ? "its object is gone; a later job of its name waits for what it holds" : ""));
@@ -354,14 +366,14 @@ Status JobFold::PutIntents(const Cycle& cycle, const Plan& plan, const TouchedJo
   return {};
 }
 
-Status JobFold::PutShards(const State& after, const Touched& job) {
+Status JobFold::PutShards(const Cycle& cycle, const Plan& plan, const Touched& job) {
   std::vector<OpenShard> old;
   if (job.had_shards) {
     CALDERA_TRY(old, sql_->OpenShards(job.id));
   }
   const JobEntry& entry = *job.entry;
-  const std::string& queue = after.queue(entry.queue).name;
-  const int64_t now = Count(after.now());
+  const std::string& queue = cycle.after.queue(entry.queue).name;
+  const int64_t now = Count(cycle.after.now());
   static const std::vector<Shard> kNone;
   const std::vector<Shard>& shards = entry.charge.has_value() ? entry.charge->shards : kNone;
   std::set<int64_t> kept;
@@ -376,10 +388,14 @@ Status JobFold::PutShards(const State& after, const Touched& job) {
       continue;
     }
     const int64_t placed =
-        place != old.end() ? place->placed : Count(PlacedAt(after, *entry.charge));
+        place != old.end() ? place->placed : Count(PlacedAt(cycle.after, *entry.charge));
+    const int64_t intent = entry.charge->intent;
+    const bool of_this_cycle =
+        intent >= cycle.first_intent &&
+        intent < cycle.first_intent + static_cast<int64_t>(plan.actions.size());
     CALDERA_CHECK(sql_->insert_shard.Run(
-        job.id, entry.charge->intent, queue, entry.key.ns, shard.cluster, shard.epoch, shard.child,
-        tasks, shard.min_available, requests, entry.rare().checkpoint, placed, now));
+        job.id, intent, queue, entry.key.ns, shard.cluster, shard.epoch, shard.child, tasks,
+        shard.min_available, requests, entry.rare().checkpoint, placed, now, of_this_cycle));
     balances_->Stage({queue, entry.key.ns, shard.cluster}, shard.requests,
                      Balances::Direction::kCharge);
   }

@@ -61,7 +61,7 @@ class JobFold {
   Status UpdateObject(const State& after, const JobEntry& entry, int64_t id);
   Status UpdateState(const State& after, const JobEntry& entry, int64_t id);
   Status PutIntents(const Cycle& cycle, const Plan& plan, const TouchedJobs& touched);
-  Status PutShards(const State& after, const Touched& job);
+  Status PutShards(const Cycle& cycle, const Plan& plan, const Touched& job);
   Status CloseShard(const OpenShard& shard, const std::string& tenant, int64_t now);
   Status CloseShards(int64_t job, const std::string& tenant, Time now);
 
