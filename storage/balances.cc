@@ -1,11 +1,23 @@
 #include "storage/balances.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "storage/json_text.h"
 
 namespace caldera {
+namespace {
+
+BalanceKeyView ViewOf(const BalanceKey& key) { return {key.queue, key.tenant, key.cluster}; }
+
+size_t HashOf(const BalanceKeyView& key) {
+  constexpr size_t kOdd = 0x9E3779B97F4A7C15ULL;
+  const std::hash<std::string_view> hash;
+  return (hash(key.queue) * kOdd + hash(key.tenant)) * kOdd + hash(key.cluster);
+}
+
+}  // namespace
 
 int64_t Saturate(Int128 value) {
   constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
@@ -66,28 +78,40 @@ Result<Balances> Balances::Open(Database& database) {
 Balances::Balances(const Map& amounts, Statement put, Statement remove)
     : put_(std::move(put)), remove_(std::move(remove)) {
   for (const auto& [key, by_resource] : amounts) {
-    std::vector<Sum>& sums = rows_[key].sums;
+    std::vector<Sum>& sums = rows_[NewRow(ViewOf(key), HashOf(ViewOf(key)))].sums;
     for (const auto& [resource, amount] : by_resource) {
       sums.push_back({resource, amount, amount});
     }
   }
 }
 
-Balances::Rows::iterator Balances::Touch(const BalanceKeyView& key) {
-  auto row = rows_.lower_bound(key);
-  if (row == rows_.end() || ByKey()(key, row->first)) {
-    BalanceKey owned{std::string(key.queue), std::string(key.tenant), std::string(key.cluster)};
-    row = rows_.emplace_hint(row, std::move(owned), Row());
+Balances::Row& Balances::Touch(const BalanceKeyView& key) {
+  const size_t hash = HashOf(key);
+  uint32_t at = by_key_.Find(hash, [&](uint32_t row) { return ViewOf(rows_[row].key) == key; });
+  if (at == HashIndex::kNone) {
+    at = NewRow(key, hash);
   }
-  if (!row->second.touched) {
-    row->second.touched = true;
-    touched_.push_back(row);
+  if (!rows_[at].touched) {
+    rows_[at].touched = true;
+    touched_.push_back(at);
   }
-  return row;
+  return rows_[at];
+}
+
+uint32_t Balances::NewRow(const BalanceKeyView& key, size_t hash) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<uint32_t>(rows_.size()));
+    rows_.emplace_back();
+  }
+  const uint32_t at = free_.back();
+  free_.pop_back();
+  rows_[at].key = {std::string(key.queue), std::string(key.tenant), std::string(key.cluster)};
+  by_key_.Insert(hash, at);
+  return at;
 }
 
 void Balances::Stage(const BalanceKeyView& key, const ResourceList& requests, Direction direction) {
-  std::vector<Sum>& sums = Touch(key)->second.sums;
+  std::vector<Sum>& sums = Touch(key).sums;
   auto sum = sums.begin();
   for (const auto& [resource, amount] : requests) {  // Sorted, as they are.
     sum = std::find_if(sum, sums.end(),
@@ -101,10 +125,10 @@ void Balances::Stage(const BalanceKeyView& key, const ResourceList& requests, Di
 
 Status Balances::Write() {
   std::string text;
-  for (const auto& row : touched_) {
-    const BalanceKey& key = row->first;
+  for (const uint32_t row : touched_) {
+    const BalanceKey& key = rows_[row].key;
     text.clear();
-    for (const Sum& sum : row->second.sums) {
+    for (const Sum& sum : rows_[row].sums) {
       if (sum.staged != 0) {
         AppendAmount(text, sum.resource, Saturate(sum.staged));
       }
@@ -120,8 +144,8 @@ Status Balances::Write() {
 }
 
 void Balances::Keep() {
-  for (const auto& row : touched_) {
-    for (Sum& sum : row->second.sums) {
+  for (const uint32_t row : touched_) {
+    for (Sum& sum : rows_[row].sums) {
       sum.kept = sum.staged;
     }
   }
@@ -129,8 +153,8 @@ void Balances::Keep() {
 }
 
 void Balances::Drop() {
-  for (const auto& row : touched_) {
-    for (Sum& sum : row->second.sums) {
+  for (const uint32_t row : touched_) {
+    for (Sum& sum : rows_[row].sums) {
       sum.staged = sum.kept;
     }
   }
@@ -138,14 +162,14 @@ void Balances::Drop() {
 }
 
 void Balances::Settle() {
-  for (const auto& row : touched_) {
-    std::vector<Sum>& sums = row->second.sums;
-    std::erase_if(sums, [](const Sum& sum) { return sum.kept == 0; });
-    if (sums.empty()) {
-      rows_.erase(row);
-    } else {
-      row->second.touched = false;
+  for (const uint32_t at : touched_) {
+    Row& row = rows_[at];
+    std::erase_if(row.sums, [](const Sum& sum) { return sum.kept == 0; });
+    if (row.sums.empty()) {
+      by_key_.Erase(HashOf(ViewOf(row.key)), at);
+      free_.push_back(at);
     }
+    row.touched = false;
   }
   touched_.clear();
 }

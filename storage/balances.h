@@ -4,6 +4,7 @@
 // true only once their transaction was committed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "federation/hash_index.h"
 #include "federation/resources.h"
 #include "federation/result.h"
 #include "storage/database.h"
@@ -36,7 +38,7 @@ struct BalanceKeyView {
   std::string_view queue;
   std::string_view tenant;
   std::string_view cluster;
-  friend auto operator<=>(const BalanceKeyView&, const BalanceKeyView&) = default;
+  friend bool operator==(const BalanceKeyView&, const BalanceKeyView&) = default;
 };
 
 /// By resource; none of them 0.
@@ -69,29 +71,22 @@ class Balances {
     Int128 staged = 0;
   };
   struct Row {
+    BalanceKey key;
     std::vector<Sum> sums;  ///< Sorted by resource; between cycles none of them is 0.
     bool touched = false;
   };
-  struct ByKey {
-    using is_transparent = void;
-    static BalanceKeyView View(const BalanceKey& key) {
-      return {key.queue, key.tenant, key.cluster};
-    }
-    static const BalanceKeyView& View(const BalanceKeyView& key) { return key; }
-    template <class A, class B>
-    bool operator()(const A& a, const B& b) const {
-      return View(a) < View(b);
-    }
-  };
-  using Rows = std::map<BalanceKey, Row, ByKey>;
 
   Balances(const Map& amounts, Statement put, Statement remove);
-  Rows::iterator Touch(const BalanceKeyView& key);
+  /// The row of `key`, made where it is missing.
+  Row& Touch(const BalanceKeyView& key);
+  uint32_t NewRow(const BalanceKeyView& key, size_t hash);
   /// Takes out what came to nothing, and ends the cycle.
   void Settle();
 
-  Rows rows_;
-  std::vector<Rows::iterator> touched_;  ///< What the cycle under way stages.
+  std::vector<Row> rows_;
+  HashIndex by_key_;
+  std::vector<uint32_t> free_;     ///< Rows that nothing is charged to any more.
+  std::vector<uint32_t> touched_;  ///< What the cycle under way stages.
   Statement put_;
   Statement remove_;
 };
