@@ -173,7 +173,8 @@ class GiveAndTake {
 
   /// The first job that waits although its queue, with the least that it starts with, would hold
   /// no more than it deserves; empty: none, or room is kept for the first job of a queue that
-  /// deserves less, and these run for ever.
+  /// deserves less, and these run for ever. One that made room for a job that runs takes nothing
+  /// back from it in a day.
   [[nodiscard]] std::string Starves() const {
     const Round round(state_);
     const ResourceIndex cpu = state_.resources().Find("cpu");
@@ -187,7 +188,7 @@ class GiveAndTake {
       const JobEntry& job = state_.job(index);
       const QueueShare& share = round.shares()[job.queue];
       const int64_t floor = state_.spec(job).min_available * int64_t{1000};
-      if (job.Pending() && share.held[cpu] + floor <= share.deserved[cpu]) {
+      if (job.Pending() && !MadeRoomFor(job) && share.held[cpu] + floor <= share.deserved[cpu]) {
         return job.uid;
       }
     }
@@ -195,6 +196,15 @@ class GiveAndTake {
   }
 
  private:
+  /// Somebody who runs.
+  [[nodiscard]] bool MadeRoomFor(const JobEntry& job) const {
+    const std::vector<Eviction>& evictions = job.rare().evictions;
+    return std::any_of(evictions.begin(), evictions.end(), [&](const Eviction& past) {
+      const JobIndex other = state_.FindJob(past.beneficiary, past.beneficiary_uid);
+      return other != kNoIndex && state_.job(other).charge.has_value();
+    });
+  }
+
   /// A round, and what follows until the next one: who was evicted has left, and of jobs in waves
   /// as many pods run as may. Whether anything was decided.
   bool Turn() {
