@@ -39,6 +39,13 @@ std::vector<int32_t> Widened(const JobSpec& spec, std::vector<int32_t> counts, i
   return Between(std::move(counts), all, extra);
 }
 
+/// Of a job that waits: the pods of its floor and `extra` more.
+MorePods PodsWith(const State& state, const JobSpec& spec, const std::vector<int32_t>& floor,
+                  int32_t extra) {
+  const std::vector<int32_t> nothing(floor.size(), 0);
+  return PodsBeyond(state, spec, nothing, Widened(spec, floor, extra), !spec.elastic);
+}
+
 }  // namespace
 
 bool MayBePartial(const JobSpec& spec) {
@@ -138,8 +145,7 @@ std::optional<MorePods> FloorPods(const State& state, const JobEntry& job) {
   if (!MayBePartial(spec)) {
     return std::nullopt;
   }
-  const std::vector<int32_t> floor = FloorOf(spec);
-  return PodsBeyond(state, spec, std::vector<int32_t>(floor.size(), 0), floor, !spec.elastic);
+  return PodsWith(state, spec, FloorOf(spec), 0);
 }
 
 bool FitsEmpty(const State& state, const ClusterView& cluster, const MorePods& pods) {
@@ -157,10 +163,7 @@ ResourceVector MostEver(const State& state, const std::vector<ClusterView>& clus
                         const JobSpec& spec, const TenantLimits& quotas,
                         const ResourceLimits& capability) {
   const std::vector<int32_t> floor = FloorOf(spec);
-  const std::vector<int32_t> nothing(floor.size(), 0);
-  const auto pods_with = [&](int32_t extra) {
-    return PodsBeyond(state, spec, nothing, Widened(spec, floor, extra), !spec.elastic);
-  };
+  const auto pods_with = [&](int32_t extra) { return PodsWith(state, spec, floor, extra); };
   const auto within = [](const ResourceVector& total, const ResourceLimits& limits) {
     for (ResourceIndex r = 0; r < total.size(); ++r) {
       if (total[r] > 0 && total[r] > limits[r]) {
@@ -196,10 +199,7 @@ std::optional<PartialSite> FindPartial(const Round& round, const PartialSearch& 
   const JobClass& job_class = state.classes()[head.job_class];
   const std::vector<int32_t> floor = FloorOf(spec);
   const int32_t missing = MissingIn(spec, floor);
-  const std::vector<int32_t> nothing(floor.size(), 0);
-  const auto pods_with = [&](int32_t extra) {
-    return PodsBeyond(state, spec, nothing, Widened(spec, floor, extra), !spec.elastic);
-  };
+  const auto pods_with = [&](int32_t extra) { return PodsWith(state, spec, floor, extra); };
   std::optional<PartialSite> best;
   const ShapeFacts least = pods_with(0).facts;
   if (round.limits().Check(job.queue, job.tenant, least) || !search.may_hold(least)) {

@@ -59,25 +59,6 @@ std::string WhySplit(const std::vector<Shard>& shards) {
   return why;
 }
 
-/// No shape with candidates asks for more of anything.
-ShapeFacts LargestAsked(const State& state) {
-  ShapeFacts largest;
-  for (ShapeIndex s = 0; s < state.shape_count(); ++s) {
-    if (state.CandidatesOf(s) > 0) {
-      const ResourceVector& total = state.facts(s).total;
-      for (ResourceIndex r = 0; r < total.size(); ++r) {
-        largest.total.Set(r, std::max(largest.total[r], total[r]));
-      }
-    }
-  }
-  for (ResourceIndex r = 0; r < largest.total.size(); ++r) {
-    if (largest.total[r] > 0) {
-      largest.requested.push_back(r);
-    }
-  }
-  return largest;
-}
-
 /// The passes of one round over the same room.
 class Passes {
  public:
@@ -186,10 +167,9 @@ class Passes {
   /// stands is a matter of those of its jobs that may go. In fifo queues they compete, and stop it.
   [[nodiscard]] Contest::Field FindField(const Placement& placement) {
     Contest::Field field;
-    const ShapeFacts largest = LargestAsked(state_);
     for (const Contest::Entrant& entrant : round_.entrants()) {
       const Lane& lane = state_.lanes()[entrant.lane];
-      if (round_.limits().Allows(lane.queue, lane.tenant, largest) || IsFifo(lane.queue) ||
+      if (round_.limits().Allows(lane.queue, lane.tenant, round_.largest()) || IsFifo(lane.queue) ||
           BarIn(lane, placement, field.out) < lane.classes.size()) {
         field.entrants.push_back(entrant);
       }

@@ -39,15 +39,6 @@ Int128 Preemption::LostWork(const JobEntry& job, const ResourceVector& total) co
   return Int128{part} * std::max<int64_t>((state_.now() - job.RunsSince()).count(), 0);
 }
 
-QueueIndex Preemption::CommonAncestor(QueueIndex a, QueueIndex b) const {
-  for (QueueIndex n = a; n != kNoIndex; n = round_.tree().node(n).parent) {
-    if (IsUnder(b, n)) {
-      return n;
-    }
-  }
-  return round_.tree().root();
-}
-
 bool Preemption::IsUnder(QueueIndex queue, QueueIndex ancestor) const {
   for (QueueIndex n = queue; n != kNoIndex; n = round_.tree().node(n).parent) {
     if (n == ancestor) {
@@ -114,27 +105,22 @@ bool Preemption::Gives(const Claimant& claim, QueueIndex queue) const {
   return true;
 }
 
+/// One who is not gone, of a queue that gives.
 bool Preemption::Eligible(const Claimant& claim, const Candidate& candidate) const {
-  const JobClass& job_class = state_.classes()[claim.job_class];
-  if (gone_[candidate.job]) {
-    return false;
-  }
-  if (candidate.queue == job_class.queue) {
+  const QueueIndex queue = state_.classes()[claim.job_class].queue;
+  if (candidate.queue == queue) {
     return candidate.priority < claim.priority;
   }
-  const QueueNode& node = round_.tree().node(candidate.queue);
-  if (!node.attached || !node.object().reclaimable ||
-      (claim.job != kNoIndex &&
-       state_.job(claim.job).EvictedLatelyFor(state_.job(candidate.job), state_.now()))) {
+  if (claim.job != kNoIndex &&
+      state_.job(claim.job).EvictedLatelyFor(state_.job(candidate.job), state_.now())) {
     return false;
   }
-  const QueueIndex ancestor = CommonAncestor(job_class.queue, candidate.queue);
+  const QueueIndex ancestor = giving_[candidate.queue];
   if (!Exceeds(claim, candidate, ancestor) || !StaysWithin(claim, ancestor, {})) {
     return false;
   }
   const ShapeFacts& facts = Asks(claim);
-  return jobs_[candidate.queue] > 1 ||
-         ShareOf(candidate.queue, facts) > ShareOf(job_class.queue, facts);
+  return jobs_[candidate.queue] > 1 || ShareOf(candidate.queue, facts) > ShareOf(queue, facts);
 }
 
 /// All that it has there.

@@ -167,7 +167,6 @@ class Preemption {
   [[nodiscard]] bool Exceeds(const Claimant& claim, const Candidate& candidate,
                              QueueIndex ancestor) const;
   [[nodiscard]] int64_t ShareOf(QueueIndex queue, const ShapeFacts& facts) const;
-  [[nodiscard]] QueueIndex CommonAncestor(QueueIndex a, QueueIndex b) const;
   [[nodiscard]] bool IsUnder(QueueIndex queue, QueueIndex ancestor) const;
   [[nodiscard]] bool Helps(const Candidate& candidate, const ResourceVector& there,
                            const Missing& missing) const;

@@ -22,6 +22,25 @@ std::vector<Contest::Entrant> FindEntrants(const State& state, const QueueTree& 
   return entrants;
 }
 
+/// No shape with candidates asks for more of anything.
+ShapeFacts LargestAsked(const State& state) {
+  ShapeFacts largest;
+  for (ShapeIndex s = 0; s < state.shape_count(); ++s) {
+    if (state.CandidatesOf(s) > 0) {
+      const ResourceVector& total = state.facts(s).total;
+      for (ResourceIndex r = 0; r < total.size(); ++r) {
+        largest.total.Set(r, std::max(largest.total[r], total[r]));
+      }
+    }
+  }
+  for (ResourceIndex r = 0; r < largest.total.size(); ++r) {
+    if (largest.total[r] > 0) {
+      largest.requested.push_back(r);
+    }
+  }
+  return largest;
+}
+
 /// Quota and capability as if nothing were held.
 bool FitsAlone(const ResourceVector& total, const ResourceLimits& quota,
                const ResourceLimits& capability) {
@@ -36,8 +55,9 @@ bool FitsAlone(const ResourceVector& total, const ResourceLimits& quota,
 /// Which shapes of candidates could ever go, where no static assignments are in the way.
 class Goers {
  public:
-  Goers(const State& state, const std::vector<ClusterView>& clusters)
-      : state_(state), clusters_(clusters), goes_(state.shape_count(), false) {
+  /// Borrows all of them. `largest`: what no candidate asks for more than.
+  Goers(const State& state, const std::vector<ClusterView>& clusters, const ResourceVector& largest)
+      : state_(state), clusters_(clusters), largest_(largest), goes_(state.shape_count(), false) {
     const TenantLimits unassigned;
     for (ShapeIndex s = 0; s < goes_.size(); ++s) {
       if (state.CandidatesOf(s) == 0) {
@@ -45,10 +65,6 @@ class Goers {
       }
       goes_[s] = Goes(s, unassigned);
       all_go_ = all_go_ && goes_[s];
-      const ResourceVector& total = state.facts(s).total;
-      for (ResourceIndex r = 0; r < total.size(); ++r) {
-        largest_.Set(r, std::max(largest_[r], total[r]));
-      }
     }
   }
 
@@ -83,9 +99,9 @@ class Goers {
 
   const State& state_;
   const std::vector<ClusterView>& clusters_;
+  const ResourceVector& largest_;
   std::vector<bool> goes_;  ///< By ShapeIndex.
-  bool all_go_ = true;      ///< Then nobody has to ask class by class,
-  ResourceVector largest_;  ///< where the largest of each resource is within the limits.
+  bool all_go_ = true;      ///< Then nobody asks class by class where largest_ is within limits.
 };
 
 }  // namespace
@@ -96,13 +112,14 @@ Round::Round(const State& state)
       clusters_(ViewClusters(state)),
       quotas_(FoldQuotas(state)),
       entrants_(FindEntrants(state, tree_)),
+      largest_(LargestAsked(state)),
       shares_(ShareOut(state, tree_, clusters_, FindDemand())),
       total_(FederationTotal(clusters_)),
       limits_(state, tree_, quotas_, shares_, total_) {}
 
 /// Only what could ever go is a demand: an entitlement to more would be lost to everybody.
 std::vector<ResourceVector> Round::FindDemand() const {
-  const Goers goers(state_, clusters_);
+  const Goers goers(state_, clusters_, largest_.total);
   std::vector<ResourceVector> demand(tree_.size());
   for (const Contest::Entrant& entrant : entrants_) {
     const Lane& lane = state_.lanes()[entrant.lane];

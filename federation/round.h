@@ -31,6 +31,8 @@ class Round {
   [[nodiscard]] const std::vector<TenantLimits>& quotas() const { return quotas_; }
   /// The lanes that take part, but for jobs whose shape keeps them from it.
   [[nodiscard]] const std::vector<Contest::Entrant>& entrants() const { return entrants_; }
+  /// No shape with candidates asks for more of anything.
+  [[nodiscard]] const ShapeFacts& largest() const { return largest_; }
   [[nodiscard]] const std::vector<QueueShare>& shares() const { return shares_; }
   /// What the clusters that are not lost have together, foreign use taken off.
   [[nodiscard]] const ResourceVector& total() const { return total_; }
@@ -45,6 +47,7 @@ class Round {
   std::vector<ClusterView> clusters_;
   std::vector<TenantLimits> quotas_;
   std::vector<Contest::Entrant> entrants_;
+  ShapeFacts largest_;
   std::vector<QueueShare> shares_;
   ResourceVector total_;
   Limits limits_;

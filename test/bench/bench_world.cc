@@ -139,13 +139,17 @@ State World(const WorldSize& size) {
   return state;
 }
 
+void TakeEffect(State& state, const Plan& plan, int64_t& next_intent) {
+  for (const Change& change : EffectOf(plan, next_intent)) {
+    state.Apply(change);
+  }
+  next_intent += static_cast<int64_t>(plan.actions.size());
+}
+
 int64_t Fill(State& state, int64_t& next_intent) {
   int64_t placed = 0;
   for (Plan plan = MakePlan(state); !plan.actions.empty(); plan = MakePlan(state)) {
-    for (const Change& change : EffectOf(plan, next_intent)) {
-      state.Apply(change);
-    }
-    next_intent += static_cast<int64_t>(plan.actions.size());
+    TakeEffect(state, plan, next_intent);
     placed += static_cast<int64_t>(plan.actions.size());
   }
   return placed;
@@ -155,10 +159,7 @@ int64_t Ripen(State& state, int64_t& next_intent) {
   state.Apply(ClockSet{state.now() + state.settings().min_runtime + std::chrono::minutes(1)});
   int64_t evicted = 0;
   for (Plan plan = MakePlan(state); !plan.actions.empty(); plan = MakePlan(state)) {
-    for (const Change& change : EffectOf(plan, next_intent)) {
-      state.Apply(change);
-    }
-    next_intent += static_cast<int64_t>(plan.actions.size());
+    TakeEffect(state, plan, next_intent);
     const std::set<JobIndex> leaving = state.evicting();
     for (const JobIndex job : leaving) {
       state.Apply(Released{state.job(job).key, state.job(job).uid, 0});

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "federation/plan.h"
 #include "federation/state.h"
 
 namespace caldera::bench {
@@ -23,6 +24,8 @@ State EmptyWorld(const WorldSize& size);
 Job WorldJob(const WorldSize& size, int64_t i);
 State World(const WorldSize& size);
 
+/// The plan takes effect; intents are numbered on from `next_intent`.
+void TakeEffect(State& state, const Plan& plan, int64_t& next_intent);
 /// Applies the effect of plans until one is empty; returns how many placements there were.
 int64_t Fill(State& state, int64_t& next_intent);
 /// Lets everybody run past min-runtime, so that they may be evicted, and then plans until one is

@@ -141,11 +141,7 @@ class Core {
          k += step) {
       const double start = ProcessorSeconds();
       state.Apply(JobDelete{running[k].first, running[k].second});
-      const Plan plan = MakePlan(state);
-      for (const Change& change : EffectOf(plan, intent)) {
-        state.Apply(change);
-      }
-      intent += static_cast<int64_t>(plan.actions.size());
+      TakeEffect(state, MakePlan(state), intent);
       spans.push_back(ProcessorSeconds() - start);
     }
     std::sort(spans.begin(), spans.end());
